@@ -1,0 +1,156 @@
+"""What the book needs beyond Sphinx' settings.
+
+Buttons, page descriptions, anchors, labels of folded cells, alternative text, and readable
+signatures in the reference.
+"""
+
+import importlib.util
+import os
+import re
+import sys
+from html import escape
+from pathlib import Path
+
+from docutils import nodes
+from myst_nb.core.render import NbElementRenderer
+from sphinx.util import inspect
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+FOLD_LABELS = {  # cell tag → what the folded cell is called on the page
+    "all": ("Show the solution", "Hide the solution"),  # hide-cell
+    "input": ("Show the code", "Hide the code"),  # hide-input
+    "output": ("Show the output", "Hide the output"),  # hide-output
+}
+
+
+def prepare_autodoc() -> None:
+    """Let autodoc import nlp104 from this checkout, on the backend that starts fastest."""
+    sys.path.insert(0, str(REPOSITORY))
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    backend = "jax" if importlib.util.find_spec("jax") else "tensorflow"
+    os.environ.setdefault("KERAS_BACKEND", backend)
+
+
+def escape_prose(app, what, name, obj, options, lines) -> None:
+    """Let docstrings write |A| for a size and `Example`s for several: Sphinx sees markup."""
+    for number, line in enumerate(lines):
+        parts = re.split(r"(``.+?``|`[^`]+`)", line)  # prose, code, prose, …
+        parts[::2] = [part.replace("|", r"\|") for part in parts[::2]]
+        parts[2::2] = [r"\ " + part if part[:1].isalpha() else part for part in parts[2::2]]
+        lines[number] = "".join(parts)
+
+
+def sign_with_init(app, what, name, obj, options, signature, returns):
+    """Show the arguments of ``__init__``: the ``__new__(*args, **kwargs)`` of Keras hides them."""
+    if what != "class" or obj.__init__ is object.__init__:
+        return None
+    arguments = inspect.signature(obj.__init__, bound_method=True)
+    return inspect.stringify_signature(arguments, show_annotation=False), None
+
+
+def label_folded_cells(app, doctree) -> None:
+    """Name a folded cell by what it holds; myst-nb's own wording is the same for all."""
+    for cell in doctree.findall(nodes.container):
+        if cell.get("nb_element") == "cell_code" and cell.get("hide_mode") in FOLD_LABELS:
+            cell["prompt_show"], cell["prompt_hide"] = FOLD_LABELS[cell["hide_mode"]]
+
+
+def register_anchors(app, doctree) -> None:
+    """Make ``<a id="vaswani2017"></a>`` a target of ``[…](bibliography.md#vaswani2017)``.
+
+    Plain HTML anchors are invisible wherever the page is read; MyST by itself knows only headings.
+    """
+    slugs = app.env.metadata[app.env.docname].setdefault("myst_slugs", {})
+    for node in doctree.findall(nodes.raw):
+        for name in re.findall(r'<a id="([^"]+)"', node.astext()):
+            slugs[name] = (0, name, name)
+
+
+def add_description(app, pagename, templatename, context, doctree) -> None:
+    """Describe a page to search engines by its first paragraph, unless its front matter does."""
+    if doctree is None or 'name="description"' in context.get("metatags", ""):
+        return
+    paragraphs = (" ".join(p.astext().split()) for p in doctree.findall(nodes.paragraph))
+    words = next((p for p in paragraphs if len(p) > 60 and "<" not in p), "")  # the first real one
+    if len(words) > 160:
+        words = words[:160].rsplit(" ", 1)[0] + " …"
+    if words:
+        context["metatags"] = (
+            context.get("metatags", "") + f'<meta name="description" content="{escape(words)}" />'
+        )
+
+
+def arrange_buttons(app, pagename, templatename, context, doctree) -> None:
+    """On notebooks, show Colab and download as two plain links instead of two menus."""
+    buttons = context["header_buttons"]
+    launch = [button for button in buttons if button.get("label") == "launch-buttons"]
+    for group in launch:
+        buttons.remove(group)
+        for button in reversed(group["buttons"]):
+            buttons.insert(
+                0,
+                {
+                    "type": "link",
+                    "url": button["url"],
+                    "text": f"Open in {button['text']}",
+                    "label": "launch",
+                },
+            )
+    if launch:
+        buttons.insert(
+            len(launch),
+            {
+                "type": "link",
+                "url": f"{context['pathto']('_sources', 1)}/{context['sourcename']}",
+                "icon": "fas fa-download",
+                "tooltip": "Download this notebook",
+                "label": "download",
+            },
+        )
+
+
+def name_toggles(app, pagename, templatename, context, doctree) -> None:
+    """Give the arrows of the navigation, which are mere icons, a name for screen readers."""
+    navigation = context["generate_toctree_html"]
+
+    def named(*arguments, **options):
+        html = str(navigation(*arguments, **options))
+        return html.replace("<summary>", '<summary aria-label="Show or hide its pages">')
+
+    context["generate_toctree_html"] = named
+
+
+def keep_alternative_text() -> None:
+    """Carry the alternative text of a displayed image into the page.
+
+    A notebook stores it beside the image, as ``metadata["image/png"]["alt"]``. myst-nb reads only
+    width and height from there, and offers no setting, so its image renderer is wrapped.
+    """
+    render_image = NbElementRenderer.render_image
+
+    def render_image_with_alt(self, data):
+        images = render_image(self, data)
+        alt = data.output_metadata.get(data.mime_type, {}).get("alt")
+        if alt:
+            for image in images:
+                image["alt"] = alt
+        return images
+
+    NbElementRenderer.render_image = render_image_with_alt
+
+
+def setup(app):
+    """Connect all of the above; called by Sphinx."""
+    prepare_autodoc()
+    keep_alternative_text()
+    # Jupyter Book always sets this; the extension that would know it is left out.
+    app.add_config_value("comments_config", {}, "")
+    app.connect("autodoc-process-docstring", escape_prose)
+    app.connect("autodoc-process-signature", sign_with_init)
+    app.connect("doctree-read", label_folded_cells)
+    app.connect("doctree-read", register_anchors)
+    app.connect("html-page-context", add_description)
+    # After the theme, which adds its buttons at priority 501.
+    app.connect("html-page-context", arrange_buttons, priority=502)
+    app.connect("html-page-context", name_toggles, priority=502)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,169 @@
+"""Draw the book's emblem and the picture of its first page as SVG, for light and for dark pages.
+
+    python book/assets/make_figures.py
+
+The picture is a drawing of the idea, not a measurement: the heights of its bars are chosen, and its
+caption says so. The colours of the light one are those of `nlp104.plot`; the dark one uses lighter
+shades of the same hues.
+"""
+
+from html import escape
+from pathlib import Path
+
+from nlp104 import plot
+
+HERE = Path(__file__).resolve().parent
+LIGHT = {
+    "query": plot.QUERY,
+    "key": plot.KEY,
+    "value": plot.VALUE,
+    "weight": plot.ATTENTION,
+    "ink": plot.INK,
+    "quiet": "#57534A",
+    "card": plot.CARD,
+    "box": "#FFFFFF",
+    "line": "#DCD9D0",
+    "on_chip": {"query": "#FFFFFF", "key": plot.INK, "value": plot.INK},
+}
+DARK = {
+    "query": "#6CBCEC",
+    "key": "#F0B84A",
+    "value": "#4FCFA3",
+    "weight": "#FF9A5C",
+    "ink": "#DEDBD3",
+    "quiet": "#A9A69D",
+    "card": "#1D2025",
+    "box": "#272B31",
+    "line": "#3A3E46",
+    "on_chip": {"query": "#17191D", "key": "#17191D", "value": "#17191D"},
+}
+SOURCE = {  # token → the height of its bar
+    "the": 0.04,
+    "animal": 0.70,
+    "sleeps": 0.05,
+    "because": 0.04,
+    "it": 0.09,
+    "is": 0.03,
+    "tired": 0.05,
+}
+TARGET = ("l’", "animal", "dort", "parce", "qu’")
+WIDTH, HEIGHT = 720, 504
+FONTS = "system-ui, -apple-system, 'Segoe UI', 'Noto Sans', Arial, sans-serif"
+
+
+def text(x, y, words, fill, size=20, anchor="middle", weight=400):
+    """Words at a place; `words` may hold tspan elements."""
+    return (
+        f'<text x="{x}" y="{y}" fill="{fill}" font-size="{size}" font-weight="{weight}" '
+        f'text-anchor="{anchor}">{words}</text>'
+    )
+
+
+def box(x, y, width, height, fill, stroke="none", thickness=1.5):
+    """A rounded rectangle."""
+    return (
+        f'<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="6" fill="{fill}" '
+        f'stroke="{stroke}" stroke-width="{thickness}"/>'
+    )
+
+
+def curve(x1, y1, x2, y2, stroke, thickness, opacity=1.0):
+    """A soft line from one place down to another."""
+    middle = (y1 + y2) / 2
+    return (
+        f'<path d="M{x1} {y1}C{x1} {middle} {x2} {middle} {x2} {y2}" fill="none" '
+        f'stroke="{stroke}" stroke-width="{thickness}" stroke-opacity="{opacity}"/>'
+    )
+
+
+def chip(x, y, letter, role, colors):
+    """A small coloured square that stands for a vector."""
+    square = box(x - 17, y, 34, 26, colors[role])
+    return square + text(x, y + 19, letter, colors["on_chip"][role], 18, weight=700)
+
+
+def arrow(x1, y1, x2, y2, stroke):
+    """A straight arrow, along one axis."""
+    dx, dy = (x2 > x1) - (x2 < x1), (y2 > y1) - (y2 < y1)
+    tip = f"{x2} {y2}L{x2 - 9 * dx - 5 * dy} {y2 - 9 * dy - 5 * dx}"
+    tip += f"L{x2 - 9 * dx + 5 * dy} {y2 - 9 * dy + 5 * dx}Z"
+    shaft = f"M{x1} {y1}L{x2 - 8 * dx} {y2 - 8 * dy}"
+    return (
+        f'<path d="{shaft}" stroke="{stroke}" stroke-width="2"/><path d="M{tip}" fill="{stroke}"/>'
+    )
+
+
+def overview(colors):
+    """One step of a translation: compare a query with all keys, mix the values by the weights."""
+    query_x, mix_x, middle_y = 382, 544, 350
+    lines, parts = [], [box(1, 1, WIDTH - 2, HEIGHT - 2, colors["card"], colors["line"])]
+    for number, (token, height) in enumerate(SOURCE.items()):
+        x = 65 + 98.5 * number
+        bar = max(3, 110 * height)
+        parts.append(box(x - 14, 126 - bar, 28, bar, colors["weight"]))
+        parts.append(box(x - 46, 134, 92, 36, colors["box"], colors["line"]))
+        parts.append(text(x, 159, escape(token), colors["ink"]))
+        parts.append(
+            chip(x - 20, 178, "k", "key", colors) + chip(x + 20, 178, "v", "value", colors)
+        )
+        lines.append(curve(x - 20, 204, query_x, middle_y, colors["key"], 1.4, 0.75))
+        lines.append(curve(x + 20, 204, mix_x, middle_y, colors["value"], 1 + 13 * height, 0.8))
+    parts += lines
+    parts.append(text(225, 42, "attention weights: where to look", colors["quiet"], 19, "start"))
+
+    for number, token in enumerate(TARGET):
+        x = 57 + 81 * number
+        parts.append(box(x - 38, 410, 76, 36, colors["box"], colors["line"]))
+        parts.append(text(x, 435, escape(token), colors["ink"]))
+    parts.append(arrow(query_x, 410, query_x, middle_y + 26, colors["query"]))
+    parts.append(chip(query_x, middle_y, "q", "query", colors))
+    parts.append(text(query_x - 28, middle_y + 19, "compare keys", colors["quiet"], 19, "end"))
+    parts.append(chip(mix_x, middle_y, "Σ", "value", colors))
+    parts.append(text(mix_x + 28, middle_y + 19, "mix values", colors["quiet"], 19, "start"))
+    parts.append(arrow(mix_x, middle_y + 26, mix_x, 410, colors["value"]))
+    parts.append(box(mix_x - 36, 410, 72, 36, colors["box"], colors["value"], 2.5))
+    parts.append(text(mix_x, 435, "il", colors["ink"], weight=700))
+    parts.append(arrow(426, 428, mix_x - 42, 428, colors["quiet"]))
+    parts.append(text(463, 418, "next word", colors["quiet"], 15))
+
+    formula = (
+        'softmax( <tspan fill="{query}" font-weight="700">Q</tspan>'
+        '<tspan fill="{key_text}" font-weight="700">K</tspan>ᵀ / √d'
+        '<tspan font-size="16" dy="5">k</tspan>'
+        '<tspan dy="-5"> )</tspan> <tspan fill="{value}" font-weight="700">V</tspan>'
+    ).format(**colors, key_text="#8A5A00" if colors is LIGHT else colors["key"])
+    parts.append(text(WIDTH / 2, 484, formula, colors["ink"], 23))
+    return svg(WIDTH, HEIGHT, "".join(parts))
+
+
+def emblem():
+    """Three vectors and what they make: the sign in the corner of every page."""
+    parts = [box(0, 0, 32, 32, plot.INK)]
+    for x, color, y in ((4, plot.QUERY, 14), (12, plot.KEY, 6), (20, plot.VALUE, 10)):
+        parts.append(
+            f'<rect x="{x + 1}" y="{y}" width="6" height="{27 - y}" rx="1.5" fill="{color}"/>'
+        )
+    return svg(32, 32, "".join(parts))
+
+
+def svg(width, height, content):
+    """A complete SVG file."""
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+        f'width="{width}" height="{height}" font-family="{FONTS}">{content}</svg>\n'
+    )
+
+
+def pictures():
+    """All of them, by file name."""
+    return {
+        "overview-light.svg": overview(LIGHT),
+        "overview-dark.svg": overview(DARK),
+        "logo.svg": emblem(),
+        "favicon.svg": emblem(),
+    }
+
+
+if __name__ == "__main__":
+    for name, content in pictures().items():
+        (HERE / name).write_text(content, encoding="utf-8")

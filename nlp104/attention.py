@@ -1,0 +1,226 @@
+"""Attention from version 0 to version 6.
+
+Every version answers a query with a weighted mean of values. They differ in where the weights come
+from::
+
+    V0  AdditiveAttention          e_i = v · tanh(W_q q + W_x x_i)
+    V1  DotProductAttention        e_i = q · x_i
+    V2  ScaledDotProductAttention  e_i = q · x_i / √d
+    V3  ScaledDotProductAttention  the same for a matrix of queries
+    V4  CrossAttention             keys X W_K say where to look, values X W_V what is carried
+    V5  SelfAttention              queries X W_Q come from the same X
+    V6  MultiHeadAttention         several V5 side by side, joined by W_O
+
+All take an `attention_mask`, ``True`` = attend, and return the weights, too, if
+``return_attention_scores=True``. Version 6 stands here, the road to it in `nlp104.versions`, masks
+in `nlp104.masks`.
+"""
+
+import math
+
+import keras
+from keras import ops
+
+from nlp104.checks import require_positive
+from nlp104.masks import causal_mask, combine_masks, masked_softmax, padding_mask
+from nlp104.versions import (
+    AdditiveAttention,
+    CrossAttention,
+    DotProductAttention,
+    ScaledDotProductAttention,
+    SelfAttention,
+    attention_weights,
+)
+
+__all__ = [
+    "AdditiveAttention",
+    "CrossAttention",
+    "DotProductAttention",
+    "MultiHeadAttention",
+    "ScaledDotProductAttention",
+    "SelfAttention",
+    "attention_weights",
+    "causal_mask",
+    "combine_masks",
+    "masked_softmax",
+    "padding_mask",
+]
+
+
+@keras.saving.register_keras_serializable(package="nlp104")
+class MultiHeadAttention(keras.layers.Layer):
+    """Version 6: several attentions side by side, each with its own projections.
+
+    head_i = softmax(Q W_Qi (K W_Ki)ᵀ / √d_k) V W_Vi,  Y = [head_1; …; head_h] W_O  (Vaswani et al.,
+    2017, section 3.2.2).
+
+    The weights are those of `keras.layers.MultiHeadAttention`, in the same order and shapes, and so
+    are the results, but for a query that may see nothing: its heads give zeros where Keras' give
+    the mean of the values.
+
+    Args:
+        num_heads: number of heads, h.
+        key_dim: width of the queries and keys of one head, d_k.
+        value_dim: width of the values of one head; `key_dim` by default.
+        dropout: rate of dropout on the attention weights.
+        use_bias: whether the projections have a bias.
+        output_shape: width of the output; that of `query` by default.
+        seed: seed of the dropout.
+        **kwargs: arguments of `keras.layers.Layer`.
+
+    Call arguments:
+        query: `[batch, query, query_dim]`.
+        value: `[batch, length, value_dim]`.
+        key: `[batch, length, key_dim]`; `value` by default.
+        attention_mask: booleans that broadcast to `[batch, query, length]` or
+            `[batch, heads, query, length]`, ``True`` = attend.
+        use_causal_mask: whether to hide from every query the positions after its own.
+        return_attention_scores: whether to return the weights, too.
+        training: whether dropout is active.
+
+    Returns:
+        `[batch, query, output_shape]`, and the weights `[batch, heads, query, length]`, as they are
+        before dropout, if asked for.
+
+    Raises:
+        ValueError: if `num_heads`, `key_dim` or `value_dim` is not a positive integer.
+
+    Example:
+        >>> layer = MultiHeadAttention(num_heads=2, key_dim=8)
+        >>> x = keras.random.normal((4, 10, 16))
+        >>> y, scores = layer(x, x, use_causal_mask=True, return_attention_scores=True)
+        >>> y.shape, scores.shape
+        ((4, 10, 16), (4, 2, 10, 10))
+    """
+
+    def __init__(
+        self,
+        num_heads,
+        key_dim,
+        value_dim=None,
+        dropout=0.0,
+        use_bias=True,
+        output_shape=None,
+        seed=None,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        value_dim = key_dim if value_dim is None else value_dim
+        require_positive(num_heads=num_heads, key_dim=key_dim, value_dim=value_dim)
+        self.num_heads = num_heads
+        self.key_dim = key_dim
+        self.value_dim = value_dim
+        self.dropout = dropout
+        self.use_bias = use_bias
+        self.output_dim = output_shape
+        self.seed = seed
+        self.dropout_layer = keras.layers.Dropout(dropout, seed=seed, dtype=self.dtype_policy)
+
+    def build(self, query_shape, value_shape, key_shape=None):
+        key_shape = key_shape or value_shape
+        output_dim = self.output_dim or query_shape[-1]
+        heads_keys, heads_values = (
+            (self.num_heads, self.key_dim),
+            (self.num_heads, self.value_dim),
+        )
+        self.query_kernel, self.query_bias = self._add_projection(
+            "query", query_shape[-1:], heads_keys
+        )
+        self.key_kernel, self.key_bias = self._add_projection("key", key_shape[-1:], heads_keys)
+        self.value_kernel, self.value_bias = self._add_projection(
+            "value", value_shape[-1:], heads_values
+        )
+        self.output_kernel, self.output_bias = self._add_projection(
+            "output", heads_values, (output_dim,)
+        )
+
+    def _add_projection(self, name, input_shape, output_shape):
+        """Adds a kernel from some axes to others, and its bias."""
+        # Glorot's limits for the matrix that the kernel is. Left to itself the initialiser would
+        # take [dim, heads, head_dim] for a convolution, with limits several times too small.
+        glorot = keras.initializers.GlorotUniform()
+        matrix_shape = (math.prod(input_shape), math.prod(output_shape))
+        kernel = self.add_weight(
+            (*input_shape, *output_shape),
+            initializer=lambda shape, dtype: ops.reshape(glorot(matrix_shape, dtype), shape),
+            name=f"{name}_kernel",
+        )
+        bias = None
+        if self.use_bias:
+            bias = self.add_weight(output_shape, initializer="zeros", name=f"{name}_bias")
+        return kernel, bias
+
+    def call(
+        self,
+        query,
+        value,
+        key=None,
+        attention_mask=None,
+        use_causal_mask=False,
+        return_attention_scores=False,
+        training=None,
+    ):
+        if use_causal_mask:
+            causal = causal_mask(ops.shape(query)[1], ops.shape(value)[1])
+            attention_mask = combine_masks(attention_mask, causal)
+        keys, values = self.project_keys_values(value, key)
+        return self.attend(query, keys, values, attention_mask, return_attention_scores, training)
+
+    def project_keys_values(self, value, key=None):
+        """First half of a call: the keys and values, which a decoder computes once and keeps.
+
+        Returns:
+            Keys and values, each `[batch, heads, length, head_dim]`.
+        """
+        key = value if key is None else key
+        keys = self._split_heads(self._project(key, self.key_kernel, self.key_bias))
+        values = self._split_heads(self._project(value, self.value_kernel, self.value_bias))
+        return keys, values
+
+    def attend(
+        self,
+        query,
+        keys,
+        values,
+        attention_mask=None,
+        return_attention_scores=False,
+        training=None,
+    ):
+        """Second half of a call: looks at projected keys and values."""
+        queries = self._split_heads(self._project(query, self.query_kernel, self.query_bias))
+        if attention_mask is not None and len(attention_mask.shape) == 3:
+            attention_mask = ops.expand_dims(attention_mask, 1)  # [batch, 1, query, length]
+        scores = attention_weights(queries / math.sqrt(self.key_dim), keys, attention_mask)
+        outputs = ops.matmul(self.dropout_layer(scores, training=training), values)
+        outputs = self._project(self._join_heads(outputs), self.output_kernel, self.output_bias)
+        return (outputs, scores) if return_attention_scores else outputs
+
+    def _project(self, x, kernel, bias):
+        """`[batch, length, dim]` to `[batch, length, heads * head_dim]`, in one product."""
+        # Casts for callers of the two halves, who are outside of Keras' autocasting.
+        x = ops.cast(x, self.compute_dtype)
+        x = ops.matmul(x, ops.reshape(ops.cast(kernel, x.dtype), (x.shape[-1], -1)))
+        return x if bias is None else x + ops.reshape(ops.cast(bias, x.dtype), (-1,))
+
+    def _split_heads(self, x):
+        """`[batch, length, heads * head_dim]` to `[batch, heads, length, head_dim]`."""
+        head_dim = x.shape[-1] // self.num_heads
+        x = ops.reshape(x, (-1, ops.shape(x)[1], self.num_heads, head_dim))
+        return ops.transpose(x, (0, 2, 1, 3))
+
+    def _join_heads(self, x):
+        """`[batch, heads, length, head_dim]` to `[batch, length, heads * head_dim]`."""
+        x = ops.transpose(x, (0, 2, 1, 3))
+        return ops.reshape(x, (-1, ops.shape(x)[1], self.num_heads * self.value_dim))
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "num_heads": self.num_heads,
+            "key_dim": self.key_dim,
+            "value_dim": self.value_dim,
+            "dropout": self.dropout,
+            "use_bias": self.use_bias,
+            "output_shape": self.output_dim,
+            "seed": self.seed,
+        }

@@ -1,0 +1,265 @@
+"""One layer of the encoder and one of the decoder."""
+
+import keras
+from keras import ops
+
+from nlp104.attention import MultiHeadAttention, causal_mask
+from nlp104.checks import require_positive
+from nlp104.sublayers import FeedForward, Residual
+
+
+class Block(keras.layers.Layer):
+    """What encoder layer, decoder layer and the stacks of them have in common: the configuration.
+
+    Args:
+        hidden_dim: width of the model, d_model; divisible by `num_heads`.
+        intermediate_dim: width inside the feed-forward network, d_ff.
+        num_heads: number of attention heads, h.
+        dropout: rate of dropout on the output of every sub-layer, before it is added (Vaswani et
+            al., 2017, section 5.4).
+        attention_dropout: rate of dropout on the attention weights. The paper does not mention it.
+        activation_dropout: rate of dropout inside the feed-forward network. Nor this one.
+        normalize_first: pre-norm instead of the paper's post-norm, see `Residual`.
+        epsilon: added to the variance in layer normalisation.
+        **kwargs: arguments of `keras.layers.Layer`.
+
+    Raises:
+        ValueError: if a size is not a positive integer, or `hidden_dim` is not divisible by
+            `num_heads`.
+    """
+
+    def __init__(
+        self,
+        hidden_dim,
+        intermediate_dim,
+        num_heads,
+        dropout=0.1,
+        attention_dropout=0.0,
+        activation_dropout=0.0,
+        normalize_first=False,
+        epsilon=1e-6,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        require_positive(
+            hidden_dim=hidden_dim, intermediate_dim=intermediate_dim, num_heads=num_heads
+        )
+        if hidden_dim % num_heads:
+            raise ValueError(
+                "`hidden_dim` must be divisible by `num_heads`. "
+                f"Received: hidden_dim={hidden_dim}, num_heads={num_heads}"
+            )
+        self.hidden_dim = hidden_dim
+        self.intermediate_dim = intermediate_dim
+        self.num_heads = num_heads
+        self.dropout = dropout
+        self.attention_dropout = attention_dropout
+        self.activation_dropout = activation_dropout
+        self.normalize_first = normalize_first
+        self.epsilon = epsilon
+
+    def block_config(self):
+        """The arguments that every block takes."""
+        return {
+            "hidden_dim": self.hidden_dim,
+            "intermediate_dim": self.intermediate_dim,
+            "num_heads": self.num_heads,
+            "dropout": self.dropout,
+            "attention_dropout": self.attention_dropout,
+            "activation_dropout": self.activation_dropout,
+            "normalize_first": self.normalize_first,
+            "epsilon": self.epsilon,
+        }
+
+    def get_config(self):
+        return {**super().get_config(), **self.block_config()}
+
+    def _attention(self, name):
+        return MultiHeadAttention(
+            self.num_heads,
+            self.hidden_dim // self.num_heads,
+            dropout=self.attention_dropout,
+            dtype=self.dtype_policy,
+            name=name,
+        )
+
+    def _feed_forward(self):
+        return FeedForward(
+            self.hidden_dim,
+            self.intermediate_dim,
+            dropout=self.activation_dropout,
+            dtype=self.dtype_policy,
+            name="feed_forward",
+        )
+
+    def _residual(self, name):
+        return Residual(
+            self.dropout, self.normalize_first, self.epsilon, dtype=self.dtype_policy, name=name
+        )
+
+
+@keras.saving.register_keras_serializable(package="nlp104")
+class EncoderLayer(Block):
+    """Self-attention, then the feed-forward network (Vaswani et al., 2017, figure 1, left).
+
+    Takes the arguments of `Block`.
+
+    Call arguments:
+        inputs: `[batch, length, hidden_dim]`.
+        padding_mask: booleans `[batch, length]`, ``True`` = real token.
+        return_attention_scores: whether to return the attention weights too.
+        training: whether dropout is active.
+
+    Returns:
+        `[batch, length, hidden_dim]`, and, if asked for, the weights `[batch, heads, length,
+        length]`.
+    """
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.attention = self._attention("attention")
+        self.attention_residual = self._residual("attention_residual")
+        self.feed_forward = self._feed_forward()
+        self.feed_forward_residual = self._residual("feed_forward_residual")
+
+    def build(self, inputs_shape):
+        self.attention.build(inputs_shape, inputs_shape)
+        for part in (self.attention_residual, self.feed_forward, self.feed_forward_residual):
+            part.build(inputs_shape)
+
+    def call(self, inputs, padding_mask=None, return_attention_scores=False, training=None):
+        x = self.attention_residual.before(inputs)
+        change, scores = self.attention(
+            x,
+            x,
+            attention_mask=keys_mask(padding_mask),
+            return_attention_scores=True,
+            training=training,
+        )
+        x = self.attention_residual(inputs, change, training=training)
+        change = self.feed_forward(self.feed_forward_residual.before(x), training=training)
+        x = self.feed_forward_residual(x, change, training=training)
+        return (x, scores) if return_attention_scores else x
+
+
+@keras.saving.register_keras_serializable(package="nlp104")
+class DecoderLayer(Block):
+    """Causal self-attention, attention to the encoder's output, then the feed-forward network.
+
+    (Vaswani et al., 2017, figure 1, right.) Takes the arguments of `Block`.
+
+    Call arguments:
+        inputs: `[batch, target, hidden_dim]`.
+        encoder_output: `[batch, source, hidden_dim]`.
+        decoder_padding_mask: booleans `[batch, target]`, ``True`` = real token.
+        encoder_padding_mask: booleans `[batch, source]`, ``True`` = real token.
+        return_attention_scores: whether to return the attention weights too.
+        training: whether dropout is active.
+
+    Returns:
+        `[batch, target, hidden_dim]`, and, if asked for, the weights of the self-attention
+        `[batch, heads, target, target]` and of the cross-attention `[batch, heads, target,
+        source]`.
+    """
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.self_attention = self._attention("self_attention")
+        self.self_attention_residual = self._residual("self_attention_residual")
+        self.cross_attention = self._attention("cross_attention")
+        self.cross_attention_residual = self._residual("cross_attention_residual")
+        self.feed_forward = self._feed_forward()
+        self.feed_forward_residual = self._residual("feed_forward_residual")
+
+    def build(self, inputs_shape, encoder_output_shape):
+        self.self_attention.build(inputs_shape, inputs_shape)
+        self.cross_attention.build(inputs_shape, encoder_output_shape)
+        for part in (
+            self.self_attention_residual,
+            self.cross_attention_residual,
+            self.feed_forward,
+            self.feed_forward_residual,
+        ):
+            part.build(inputs_shape)
+
+    def call(
+        self,
+        inputs,
+        encoder_output,
+        decoder_padding_mask=None,
+        encoder_padding_mask=None,
+        return_attention_scores=False,
+        training=None,
+    ):
+        x = self.self_attention_residual.before(inputs)
+        change, self_scores = self.self_attention(
+            x,
+            x,
+            attention_mask=keys_mask(decoder_padding_mask),
+            use_causal_mask=True,
+            return_attention_scores=True,
+            training=training,
+        )
+        x = self.self_attention_residual(inputs, change, training=training)
+        cross = self.cross_attention.project_keys_values(encoder_output)
+        x, cross_scores = self._after_self_attention(x, cross, encoder_padding_mask, training)
+        return (x, self_scores, cross_scores) if return_attention_scores else x
+
+    def _after_self_attention(self, x, cross, encoder_padding_mask, training=None):
+        """The two sub-layers that are the same for a whole sequence and for one step."""
+        change, scores = self.cross_attention.attend(
+            self.cross_attention_residual.before(x),
+            *cross,
+            attention_mask=keys_mask(encoder_padding_mask),
+            return_attention_scores=True,
+            training=training,
+        )
+        x = self.cross_attention_residual(x, change, training=training)
+        change = self.feed_forward(self.feed_forward_residual.before(x), training=training)
+        return self.feed_forward_residual(x, change, training=training), scores
+
+    def start_cache(self, encoder_output, max_length):
+        """Keys and values for decoding step by step.
+
+        Args:
+            encoder_output: `[batch, source, hidden_dim]`.
+            max_length: number of steps to make room for.
+
+        Returns:
+            Four tensors: empty keys and values of the self-attention, `[batch, heads, max_length,
+            head_dim]`, and those of the cross-attention, `[batch, heads, source, head_dim]`, which
+            stay as they are.
+        """
+        attention = self.self_attention
+        shape = (ops.shape(encoder_output)[0], self.num_heads, max_length, attention.key_dim)
+        empty = ops.zeros(shape, dtype=self.compute_dtype)
+        return (empty, empty, *self.cross_attention.project_keys_values(encoder_output))
+
+    def step(self, inputs, step, cache, encoder_padding_mask=None):
+        """One position, given the keys and values of those before it.
+
+        Args:
+            inputs: `[batch, 1, hidden_dim]`, the vector at position `step`.
+            step: integer scalar.
+            cache: from `start_cache` or from the step before.
+            encoder_padding_mask: booleans `[batch, source]`.
+
+        Returns:
+            `[batch, 1, hidden_dim]` and the cache with this position's keys and values.
+        """
+        keys, values, *cross = cache
+        x = self.self_attention_residual.before(inputs)
+        new_keys, new_values = self.self_attention.project_keys_values(x)
+        # Not `ops.slice_update`: on TensorFlow it is compiled by XLA, anew for every shape.
+        here = ops.expand_dims(ops.equal(ops.arange(ops.shape(keys)[2]), step), 1)
+        keys = ops.where(here, new_keys, keys)  # [batch, heads, max_length, head_dim]
+        values = ops.where(here, new_values, values)
+        past = causal_mask(1, ops.shape(keys)[2], offset=step)  # [1, max_length]
+        x = self.self_attention_residual(inputs, self.self_attention.attend(x, keys, values, past))
+        x, _ = self._after_self_attention(x, cross, encoder_padding_mask)
+        return x, (keys, values, *cross)
+
+
+def keys_mask(padding_mask):
+    """From a mask of tokens `[batch, length]` to one of keys, alike for all queries."""
+    return None if padding_mask is None else ops.expand_dims(padding_mask, 1)

@@ -1,0 +1,292 @@
+"""What ``nlp104 train``, ``translate`` and ``evaluate`` do, once ``cli`` has read their options.
+
+Each function takes the options as keyword arguments and returns an exit status. Whatever is wrong
+with the data or the model raises an error with a message fit to be shown.
+"""
+
+import shlex
+import sys
+from itertools import islice
+from pathlib import Path
+
+import keras
+
+from nlp104 import recipe
+from nlp104.batches import Batches
+from nlp104.checkpoints import average_checkpoints, epoch_checkpoints
+from nlp104.corpus import load
+from nlp104.evaluation import bleu, exact_match
+from nlp104.objective import WarmupSchedule, compile_model
+from nlp104.text import Tokenizer
+from nlp104.training import train as fit
+from nlp104.transformer import Transformer
+from nlp104.translator import Translator, load_tokenizers, save_tokenizers
+
+SAMPLE = 100  # validation sentences that are translated at the end of a training
+AT_A_TIME = 256  # lines of the standard input that are translated together
+
+
+def warm_up():
+    """Has TensorFlow compile something, which makes it log a line the first time."""
+    if keras.backend.backend() == "tensorflow":
+        import tensorflow as tf
+
+        tf.function(lambda: tf.zeros(1), jit_compile=True)()
+
+
+def train(output, resume=False, quiet=False, data_dir=None, **given):
+    """Trains a model and keeps everything about the run in the directory `output`.
+
+    Nothing is written before the data have been read and the model has been built.
+
+    Args:
+        output: The directory to make.
+        resume: Whether to continue the run in it.
+        quiet: Whether to print only the end.
+        data_dir: Where the named corpora lie.
+        **given: Some of the settings in `recipe.DEFAULTS`.
+    """
+    output = Path(output)
+    say = (lambda *_: None) if quiet else print
+    if resume:
+        record = recipe.read(output)
+        settings = recipe.continued(record["settings"], given)
+    else:
+        _check_vacant(output)
+        settings = recipe.complete(given)
+
+    corpus = _corpus(settings, data_dir)
+    counts = {split: len(getattr(corpus, split)) for split in recipe.SPLITS}
+    data = {"pairs": counts, "sha256": recipe.fingerprint(corpus)}
+    if resume and data != record["data"]:
+        raise ValueError(
+            f"A run is resumed with the data it was started with: {output} was started with other "
+            f"sentence pairs than {settings['data']} holds now."
+        )
+    shown = ", ".join(f"{count:,} {split}" for split, count in counts.items())
+    say(f"data        {settings['data']} ({corpus.source} → {corpus.target}): {shown} pairs")
+    if corpus.attribution:
+        say(f"source      {corpus.attribution}")
+
+    tokenizers = load_tokenizers(output) if resume else _train_tokenizers(corpus.train, settings)
+    shown = " + ".join(f"{tokenizer.vocabulary_size:,}" for tokenizer in dict.fromkeys(tokenizers))
+    say(f"vocabulary  {shown} tokens ({settings['tokens']})")
+
+    training = _batches(corpus.train, tokenizers, settings)
+    validation = _batches(corpus.validation, tokenizers, settings)
+    if training.num_dropped:
+        limit = settings["max_length"]
+        say(f"left out    {training.num_dropped:,} pairs longer than {limit} tokens")
+    shown = f"{training.num_tokens:,} target tokens, {training.padding_share:.0%} padding"
+    say(f"batches     {len(training):,} an epoch, {shown}")
+
+    keras.utils.set_random_seed(settings["seed"])
+    model = _model(tokenizers, settings)
+    settings |= _schedule(settings, steps=settings["epochs"] * len(training), model=model)
+    schedule = WarmupSchedule(settings["learning_rate"], settings["warmup_steps"])
+    compile_model(model, schedule, settings["label_smoothing"])
+    say(f"model       {settings['preset']}, {model.count_params():,} parameters")
+
+    output.mkdir(parents=True, exist_ok=True)
+    save_tokenizers(output, *tokenizers)
+    recipe.write(
+        output,
+        {
+            "settings": recipe.portable(settings),
+            "data": data,
+            "left_out": training.num_dropped,
+            "parameters": model.count_params(),
+            "versions": recipe.versions(keras.backend.backend()),
+        },
+    )
+    places = {key: given[key] for key in recipe.PATHS if key in given}
+    if data_dir:
+        places["data_dir"] = data_dir
+    try:
+        fit(
+            model,
+            training,
+            validation,
+            epochs=settings["epochs"],
+            output=output,
+            resume=resume,
+            patience=settings["patience"],
+            keep=settings["average"],
+            verbose=0 if quiet else "auto",
+        )
+    except KeyboardInterrupt as stopped:
+        command = _typed("train", output=output, **places)
+        print(f"\n{stopped}\nTo continue:\n  {command} --resume", file=sys.stderr)
+        return 130
+    _choose_weights(model, output, settings["average"])
+    translator = Translator(model, *tokenizers)
+    translator.save(output)
+
+    sample = corpus.references("validation")[:SAMPLE]
+    _, score, _ = _score(translator, sample, settings)
+    print(f"{len(sample)} validation sentences: BLEU {score}")
+    print(f"The model is in {output}. What to type next:")
+    print(f"  {_typed('translate', model=output)} {shlex.quote(sample[0][0])}")
+    print(f"  {_typed('evaluate', model=output, **places)}")
+    return 0
+
+
+def translate(model, sentences=(), **options):
+    """Translates the sentences, or else each line of the standard input to a line of the output.
+
+    Args:
+        model: Directory of a trained model.
+        sentences: What to translate.
+        **options: Of `Translator.translate`.
+    """
+    translator = Translator.load(model)
+    if sentences:
+        chunks = iter([sentences])
+    else:
+        at_a_time = 1 if sys.stdin.isatty() else AT_A_TIME
+        lines = _lines(sys.stdin.buffer)
+        chunks = iter(lambda: list(islice(lines, at_a_time)), [])
+    done = 0
+    for chunk in chunks:
+        try:
+            translations = translator.translate(chunk, **options)
+        except ValueError as error:
+            raise ValueError(f"After {done} sentences: {error}" if done else str(error)) from None
+        print("\n".join(translations), flush=True)
+        done += len(chunk)
+    return 0
+
+
+def evaluate(model, split="test", limit=None, show=5, data_dir=None, **given):
+    """Prints how well a model translates one part of a corpus.
+
+    Args:
+        model: Directory of a trained model.
+        split: ``"test"``, ``"validation"`` or ``"train"``.
+        limit: How many sentences to translate; all if left out.
+        show: How many translations to print.
+        data_dir: Where the named corpora lie.
+        **given: `data`, `validation` and `test`, where they are not those of the training, and
+            options of `Translator.translate`.
+    """
+    record = recipe.read(model)
+    places = {key: given.pop(key) for key in recipe.PATHS if key in given}
+    settings = record["settings"]
+    if "data" in places:  # perhaps another corpus, to which the other paths do not belong
+        settings = settings | dict.fromkeys(recipe.PATHS)
+    settings = settings | places
+    corpus = _corpus(settings, data_dir)
+    pairs = corpus.references(split)[:limit]
+    translator = Translator.load(model)
+    hypotheses, score, exact = _score(translator, pairs, settings, **given)
+    for (source, targets), hypothesis in list(zip(pairs, hypotheses, strict=True))[:show]:
+        print(f"source      {source}\nreference   {targets[0]}\ntranslation {hypothesis}\n")
+    print(f"sentences   {len(pairs):,} of {split}, {settings['data']}")
+    print(f"BLEU        {score}")
+    print(f"exact match {exact:.1%}")
+    return 0
+
+
+def _score(translator, pairs, settings, **options):
+    """The translations of the sources, their BLEU score and the share of exact matches."""
+    sources, references = zip(*pairs, strict=True)
+    hypotheses = translator.translate(sources, **options)
+    score = bleu(hypotheses, references, tokenized=settings["tokens"] == "whitespace")
+    return hypotheses, score, exact_match(hypotheses, references)
+
+
+def _check_vacant(output):
+    if output.is_dir() and not any(output.iterdir()):
+        return
+    if output.exists():
+        raise FileExistsError(
+            f"Expected a new directory as --output. Received: {output}, which exists. Name another "
+            "one, or add --resume to continue the run in it."
+        )
+
+
+def _corpus(settings, data_dir):
+    return load(
+        settings["data"],
+        source=settings["source"],
+        target=settings["target"],
+        directory=data_dir,
+        seed=settings["seed"],
+        validation=settings["validation"],
+        test=settings["test"],
+        sizes=(settings["pairs"], None, None),
+        normalized=settings["tokens"] != "whitespace",
+    )
+
+
+def _train_tokenizers(pairs, settings):
+    """The tokenizers of source and target; the same one twice if they share a vocabulary."""
+    sources, targets = zip(*pairs, strict=True)
+    options = {"kind": settings["tokens"], "vocabulary_size": settings["vocabulary_size"]}
+    if settings["shared_vocabulary"]:
+        return [Tokenizer.train(sources + targets, **options)] * 2
+    return [Tokenizer.train(sources, **options), Tokenizer.train(targets, **options)]
+
+
+def _batches(pairs, tokenizers, settings):
+    sources, targets = (
+        tokenizer.encode_batch(sentences)
+        for tokenizer, sentences in zip(tokenizers, zip(*pairs, strict=True), strict=True)
+    )
+    return Batches(
+        sources,
+        targets,
+        batch_size=settings["batch_size"],
+        tokens_per_batch=settings["tokens_per_batch"],
+        max_length=settings["max_length"],
+        # TensorFlow traces one program for all shapes; elsewhere each shape is compiled.
+        bucket_width=1 if keras.backend.backend() == "tensorflow" else 8,
+        seed=settings["seed"],
+    )
+
+
+def _model(tokenizers, settings):
+    names = ("num_layers", "hidden_dim", "intermediate_dim", "num_heads", "dropout")
+    source, target = (tokenizer.vocabulary_size for tokenizer in tokenizers)
+    return Transformer.from_preset(
+        settings["preset"],
+        target,
+        source_vocabulary_size=source,
+        tie_embeddings=settings["shared_vocabulary"],
+        **{name: settings[name] for name in names if settings[name] is not None},
+    )
+
+
+def _schedule(settings, steps, model):
+    """The learning rate and the warm-up in numbers, so that a resumed run finds them unchanged."""
+    paper = (model.encoder.hidden_dim * 4000) ** -0.5  # its peak, 4,000 being its warm-up
+    return {
+        "learning_rate": settings["learning_rate"] or paper,
+        "warmup_steps": settings["warmup_steps"] or max(1, min(4000, steps // 10)),
+    }
+
+
+def _choose_weights(model, output, average):
+    """The mean of the last epochs if asked for, otherwise the epoch of lowest validation loss."""
+    best = output / "checkpoints" / "best.weights.h5"
+    average_checkpoints(model, epoch_checkpoints(output)[-average:] if average > 1 else [best])
+
+
+def _lines(file):
+    """The lines of a file of bytes, which must be UTF-8."""
+    for number, line in enumerate(file, start=1):
+        try:
+            yield line.decode("utf-8").rstrip("\r\n")
+        except UnicodeDecodeError as error:
+            raise ValueError(
+                f"Expected UTF-8 text. Received: byte 0x{line[error.start]:02x} at byte "
+                f"{error.start + 1} of line {number}."
+            ) from None
+
+
+def _typed(command, **options):
+    """What to type for a command, fit to be copied into a shell."""
+    words = ["nlp104", command]
+    for name, value in options.items():
+        words += ["--" + name.replace("_", "-"), str(value)]
+    return shlex.join(words)

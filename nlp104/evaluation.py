@@ -1,0 +1,166 @@
+"""How good translations and attention are: BLEU, exact match and alignment error rate."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from sacrebleu.metrics import BLEU
+
+
+@dataclass(frozen=True)
+class Bleu:
+    """A BLEU score with everything that is needed to compare it with another one.
+
+    Attributes:
+        score: Corpus BLEU between 0 and 100.
+        signature: sacreBLEU's description of how it was computed.
+    """
+
+    score: float
+    signature: str
+
+    def __str__(self):
+        return f"{self.score:.2f} ({self.signature})"
+
+
+def join_subwords(text):
+    """Undo a segmentation marked by `@@`: `"trans@@ form@@ er"` becomes `"transformer"`."""
+    return text.replace("@@ ", "").removesuffix("@@")
+
+
+def bleu(hypotheses, references, tokenized=False):
+    """Corpus BLEU (Papineni et al., 2002) by sacreBLEU (Post, 2018).
+
+    Args:
+        hypotheses: Translations, a list of strings.
+        references: For each translation the right one, or a tuple or list of right ones; their
+            numbers may differ.
+        tokenized: False for running text, which sacreBLEU tokenises in its standard way. True for
+            corpora that were tokenised and split into sub-words marked by `@@` beforehand: the
+            sub-words are joined and words are taken as they stand. Such scores compare only with
+            scores on the very same tokenisation.
+
+    Returns:
+        A `Bleu` with `score` and `signature`.
+
+    Raises:
+        ValueError: If the numbers of hypotheses and references differ, or a sentence has none.
+
+    Example:
+        >>> print(bleu(["le chat noir dort ."], ["le chat noir dort ."]))
+        100.00 (nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:...)
+    """
+    alternatives = _alternatives(hypotheses, references)
+    if tokenized:
+        hypotheses = [join_subwords(hypothesis) for hypothesis in hypotheses]
+        alternatives = [tuple(map(join_subwords, accepted)) for accepted in alternatives]
+    # sacreBLEU wants the first references of all sentences, then the second ones, and so on;
+    # a sentence that has no reference of some rank has None there.
+    ranks = max(map(len, alternatives))
+    streams = [
+        [accepted[rank] if rank < len(accepted) else None for accepted in alternatives]
+        for rank in range(ranks)
+    ]
+    # force=True keeps sacreBLEU from warning that tokenised text looks tokenised.
+    metric = BLEU(tokenize="none" if tokenized else "13a", force=tokenized)
+    score = metric.corpus_score(list(hypotheses), streams).score
+    return Bleu(score, str(metric.get_signature()))
+
+
+def exact_match(hypotheses, references):
+    """Share of the translations that equal a reference word for word.
+
+    Args:
+        hypotheses: Translations, a list of strings.
+        references: For each translation the right one, or a tuple or list of accepted ones.
+
+    Returns:
+        A number between 0 and 1.
+
+    Raises:
+        ValueError: If the numbers of hypotheses and references differ, or a sentence has none.
+
+    Example:
+        >>> exact_match(["il dort", "elle mange"], ["il dort", ("il mange", "il boit")])
+        0.5
+    """
+    alternatives = _alternatives(hypotheses, references)
+    words = [hypothesis.split() for hypothesis in hypotheses]
+    hits = [
+        any(hypothesis == reference.split() for reference in accepted)
+        for hypothesis, accepted in zip(words, alternatives, strict=True)
+    ]
+    return sum(hits) / len(hits)
+
+
+def attention_alignment(scores):
+    """Read an alignment from cross-attention: each target word's most attended source word.
+
+    Args:
+        scores: Attention weights of shape `[target, source]`, rows for the target words.
+
+    Returns:
+        A set of links `(source index, target index)`, one for each target word.
+
+    Raises:
+        ValueError: If `scores` is not a matrix with at least one column.
+    """
+    scores = np.asarray(scores)
+    if scores.ndim != 2 or scores.shape[1] == 0:
+        raise ValueError(
+            "Expected attention scores of shape [target, source] with at least one source word, "
+            f"received shape {list(scores.shape)}."
+        )
+    return {(int(source), target) for target, source in enumerate(scores.argmax(axis=1))}
+
+
+def alignment_error_rate(predicted, sure, possible=None):
+    r"""Alignment error rate of a corpus (Och & Ney, 2003, section 4).
+
+    With $A$ the predicted links, $S$ the sure and $P \supseteq S$ the possible gold links:
+
+    $$1 - \frac{|A \cap S| + |A \cap P|}{|A| + |S|}$$
+
+    Args:
+        predicted: For each sentence pair a collection of links `(source index, target index)`.
+        sure: For each sentence pair the gold links that must be found.
+        possible: For each sentence pair the further links that may be found without penalty.
+            Sure links are possible ones whether or not they are repeated here.
+
+    Returns:
+        A number between 0 (perfect) and 1. Without any predicted and any sure link it is 0.
+
+    Raises:
+        ValueError: If the numbers of sentence pairs differ.
+
+    Example:
+        >>> alignment_error_rate([{(0, 0), (1, 2)}], sure=[{(0, 0)}], possible=[{(1, 1)}])
+        0.3333333333333333
+    """
+    possible = [()] * len(sure) if possible is None else possible
+    if not len(predicted) == len(sure) == len(possible):
+        raise ValueError(
+            "Expected one set of links for each sentence pair, received "
+            f"{len(predicted)} predicted, {len(sure)} sure and {len(possible)} possible ones."
+        )
+    agreed = expected = 0
+    for links, sure_links, possible_links in zip(predicted, sure, possible, strict=True):
+        links, sure_links = set(map(tuple, links)), set(map(tuple, sure_links))
+        possible_links = sure_links | set(map(tuple, possible_links))
+        agreed += len(links & sure_links) + len(links & possible_links)
+        expected += len(links) + len(sure_links)
+    return 1.0 - agreed / expected if expected else 0.0
+
+
+def _alternatives(hypotheses, references):
+    """Each reference as a tuple of accepted strings, after checking that the counts agree."""
+    if len(hypotheses) != len(references):
+        raise ValueError(
+            "Expected one reference, or one collection of references, for each hypothesis: "
+            f"received {len(hypotheses)} hypotheses and {len(references)} references."
+        )
+    if not hypotheses:
+        raise ValueError("Expected at least one hypothesis, received none.")
+    alternatives = [(item,) if isinstance(item, str) else tuple(item) for item in references]
+    if not all(alternatives):
+        raise ValueError(f"Sentence {alternatives.index(()) + 1} is without any reference.")
+    return alternatives

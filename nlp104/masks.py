@@ -1,0 +1,95 @@
+"""Masks: which key a query may look at.
+
+They are boolean, ``True`` = attend, and always passed explicitly. Keras' implicit masks get lost in
+subclassed models: `keras.layers.MultiHeadAttention` takes them off the tensors of its caller, and
+`x * 2` does not carry them on.
+"""
+
+import keras
+from keras import ops
+
+
+def padding_mask(token_ids):
+    """Tells real tokens (``True``) from padding (``False``), which has the id 0.
+
+    Args:
+        token_ids: integers `[batch, length]`.
+
+    Returns:
+        Booleans `[batch, length]`. To mask the keys of an attention, add an axis for the queries:
+        ``mask[:, None, :]``.
+    """
+    return ops.not_equal(token_ids, 0)
+
+
+def causal_mask(query_length, key_length=None, offset=0):
+    """Lets every position see itself and what came before it, never its future.
+
+    Args:
+        query_length: number of queries.
+        key_length: number of keys; as many as queries by default.
+        offset: position of the first query among the keys. Decoding step by step has one query, and
+            the step is its offset.
+
+    Returns:
+        Booleans `[query, key]`, ``True`` where the key's position is not after the query's.
+
+    Example:
+        >>> causal_mask(3)
+        [[ True, False, False],
+         [ True,  True, False],
+         [ True,  True,  True]]
+    """
+    if key_length is None:
+        key_length = query_length
+    query_positions = ops.arange(query_length, dtype="int32") + offset
+    key_positions = ops.arange(key_length, dtype="int32")
+    return ops.expand_dims(query_positions, 1) >= key_positions
+
+
+def combine_masks(*masks):
+    """Attends where every mask attends.
+
+    Args:
+        *masks: masks whose shapes broadcast, or ``None`` for "everything may be seen".
+
+    Returns:
+        The logical and of the masks; ``None`` if all are ``None``.
+    """
+    combined = None
+    for mask in masks:
+        if combined is None:
+            combined = mask
+        elif mask is not None:
+            combined = ops.logical_and(combined, mask)
+    return combined
+
+
+def masked_softmax(scores, mask=None):
+    """Softmax over the last axis in which masked positions get exactly 0.
+
+    softmax(scores + M), where M is 0 or, in effect, -∞. A row in which everything is masked becomes
+    all zeros: there is nothing to see, so nothing is carried. (Keras gives the mean of the values
+    there, PyTorch NaN.)
+
+    Args:
+        scores: `[..., query, key]`. Half precision is lifted to float32 for the computation.
+        mask: booleans that broadcast to `scores`, ``True`` = attend.
+
+    Returns:
+        Weights, shape and dtype of `scores`; each row sums to 1, or to 0 if fully masked.
+    """
+    dtype = keras.backend.standardize_dtype(scores.dtype)
+    scores = ops.cast(scores, keras.backend.result_type(dtype, "float32"))
+    if mask is None:
+        return ops.cast(_softmax(scores), dtype)
+    attend = ops.cast(mask, scores.dtype)
+    # -1e30 swallows every score but is finite: a fully masked row has no ∞ - ∞. Its softmax is
+    # uniform, until the product makes it zero.
+    weights = _softmax(scores + (attend - 1.0) * 1e30) * attend
+    return ops.cast(weights, dtype)
+
+
+def _softmax(scores):
+    # Keras warns of a softmax over a single score. Here it is no mistake: a sequence of one token.
+    return ops.ones_like(scores) if scores.shape[-1] == 1 else ops.softmax(scores)

@@ -1,0 +1,70 @@
+"""What a training run says while it works: a line for each epoch, and how long it will take."""
+
+import sys
+import time
+
+
+class Progress:
+    """Prints the progress of a training run.
+
+    Args:
+        epochs: Number of epochs in all.
+        steps: Number of steps in an epoch.
+        verbose: As of `nlp104.training.train`.
+    """
+
+    def __init__(self, epochs, steps, verbose="auto"):
+        if verbose == "auto":
+            verbose = 1 if sys.stdout.isatty() else 2
+        self.epochs, self.steps, self.verbose = epochs, steps, verbose
+        self._start = None  # time and number of the step from which the pace is measured
+        self._has_estimated = False
+
+    def step(self, epoch, step, loss):
+        """Report from inside an epoch.
+
+        Args:
+            epoch: Number of complete epochs.
+            step: Number of complete steps of this epoch.
+            loss: Mean loss of the epoch so far.
+        """
+        now, done = time.perf_counter(), epoch * self.steps + step
+        if self._start is None:  # the first step, which traces and compiles, tells nothing
+            self._start = now, done
+        elapsed, steps = now - self._start[0], done - self._start[1]
+        if not steps or elapsed < 2:
+            return
+        left = duration(elapsed / steps * (self.epochs * self.steps - done))
+        if self.verbose == 1:
+            line = f"epoch {epoch + 1}/{self.epochs}  step {step}/{self.steps}  loss {loss:.4f}"
+            self._write(f"\r{line}  {left} left\x1b[K")
+        elif self.verbose == 2 and not self._has_estimated:
+            self._has_estimated = True
+            self._write(f"about {left} left\n")
+
+    def epoch(self, row):
+        """Report a complete epoch.
+
+        Args:
+            row: The epoch's line of the history.
+        """
+        if not self.verbose:
+            return
+        line = f"epoch {row['epoch']}/{self.epochs}"
+        for name, value in row.items():
+            if name.removeprefix("val_") in ("loss", "accuracy"):
+                line += f"  {name} {value:.4f}"
+        line += f"  {row['tokens_per_second']:,.0f} tokens/s  {duration(row['seconds'])}"
+        self._write(f"\r{line}\x1b[K\n" if self.verbose == 1 else f"{line}\n")
+
+    def _write(self, text):
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+
+def duration(seconds):
+    """A time that is easy to read: `"42 s"`, `"12 min"`, `"2 h 05 min"`."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60:02d} min"

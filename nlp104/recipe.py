@@ -1,0 +1,159 @@
+"""The recipe of a training run: its settings, their defaults, and ``run.json``, which keeps them.
+
+Light on purpose (no Keras): the command line shows the defaults in its help.
+"""
+
+import hashlib
+import importlib
+import importlib.metadata
+import json
+import os
+import platform
+from pathlib import Path
+
+SPLITS = ("train", "validation", "test")
+PRESETS = ("tiny", "small", "series", "base", "big")
+
+# All settings of `nlp104 train`. None: follows from the others, see `complete`, or from the data.
+DEFAULTS = {
+    "data": None,
+    "source": None,
+    "target": None,
+    "validation": None,
+    "test": None,
+    "pairs": None,
+    "tokens": None,
+    "vocabulary_size": None,
+    "shared_vocabulary": None,
+    "max_length": 128,
+    "preset": "tiny",
+    "num_layers": None,
+    "hidden_dim": None,
+    "intermediate_dim": None,
+    "num_heads": None,
+    "dropout": None,
+    "epochs": 10,
+    "batch_size": 64,
+    "tokens_per_batch": None,
+    "learning_rate": None,
+    "warmup_steps": None,
+    "label_smoothing": 0.1,
+    "patience": None,
+    "average": 1,
+    "seed": 104,
+}
+
+PATHS = ("data", "validation", "test")
+
+_WORDS = 15_000
+_SUBWORDS = {"small": 8_000, "base": 32_000, "big": 32_000}  # the presets that tie their embeddings
+_FILE = "run.json"
+_FORMAT = "nlp104 run 1"
+
+
+def complete(given):
+    """Returns all settings of a run: the given ones, and for the others what suits the preset.
+
+    Args:
+        given: Dictionary with some of the keys of `DEFAULTS`.
+
+    Returns:
+        Dictionary with all of them. `None` remains where the preset or the data decide.
+    """
+    settings = {**DEFAULTS, **given}
+    if settings["tokens"] is None:
+        settings["tokens"] = "bpe" if settings["preset"] in _SUBWORDS else "word"
+    is_bpe = settings["tokens"] == "bpe"
+    if settings["shared_vocabulary"] is None:
+        settings["shared_vocabulary"] = is_bpe
+    if settings["vocabulary_size"] is None:
+        settings["vocabulary_size"] = _SUBWORDS.get(settings["preset"], 8_000) if is_bpe else _WORDS
+    return settings
+
+
+def portable(settings):
+    """Returns the settings without places on this machine: of absolute paths only the last part."""
+    names = {
+        key: Path(settings[key]).name
+        for key in PATHS
+        if settings[key] and Path(settings[key]).is_absolute()
+    }
+    return settings | names
+
+
+def continued(recorded, given):
+    """Returns the settings with which a recorded run goes on.
+
+    Args:
+        recorded: The settings of the run.
+        given: Those asked for now. They may name another path to the data (`fingerprint` tells
+            whether they are the same) and another number of epochs; all others must agree.
+
+    Raises:
+        ValueError: If another setting differs.
+    """
+    for key, value in given.items():
+        if key not in (*PATHS, "epochs") and value != recorded[key]:
+            option = "--" + key.replace("_", "-")
+            raise ValueError(
+                f"A run is resumed with the settings it was started with: {option} was "
+                f"{recorded[key]} and is now {value}. Leave it out, or start a new run in another "
+                "directory."
+            )
+    return recorded | given
+
+
+def fingerprint(corpus):
+    """Returns what tells one corpus from another: the SHA-256 of all its sentences, in order."""
+    digest = hashlib.sha256()
+    for pairs in (corpus.train, corpus.validation, corpus.test):
+        for source, target in pairs:
+            digest.update(f"{source}\t{target}\n".encode())
+        digest.update(b"\n")
+    return digest.hexdigest()
+
+
+def write(directory, record):
+    """Writes ``run.json``, all of it or nothing."""
+    path = Path(directory) / _FILE
+    temporary = path.with_suffix(".tmp")
+    content = {"format": _FORMAT, **record}
+    temporary.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    os.replace(temporary, path)
+
+
+def read(directory):
+    """Returns what `write` wrote.
+
+    Raises:
+        FileNotFoundError: If there is no such directory, or no ``run.json`` in it.
+        ValueError: If the file is damaged or something else.
+    """
+    path = Path(directory) / _FILE
+    if not path.is_file():
+        found = f"has no {_FILE}" if path.parent.is_dir() else "does not exist"
+        raise FileNotFoundError(
+            f"Expected a directory that `nlp104 train` made. Received: {directory}, which {found}."
+        )
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        if record["format"] != _FORMAT:
+            raise ValueError("another format")
+        return record
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(
+            f"Expected {path} as `nlp104 train` writes it; the file is damaged or something else."
+        ) from error
+
+
+def versions(backend):
+    """Returns what numbers and times depend on; nothing that names this machine or its owner."""
+    names = ["keras", "numpy", "tokenizers", "sacrebleu"]
+    found = {name: importlib.metadata.version(name) for name in names}
+    return found | {
+        "backend": backend,
+        backend: importlib.import_module(backend).__version__,  # whatever its package is called
+        "python": platform.python_version(),
+        "platform": f"{platform.system()} {platform.machine()}",
+        "cores": os.cpu_count(),
+    }

@@ -1,0 +1,347 @@
+"""What users get wrong: one clear sentence, an exit status, and nothing half-written."""
+
+import errno
+import io
+import os
+import resource
+import signal
+import sys
+
+import keras
+import numpy as np
+import pytest
+
+from nlp104 import recipe
+from nlp104.batches import Batches
+from nlp104.cli import main
+from nlp104.corpus import load
+from nlp104.decoding import greedy
+from nlp104.text import Tokenizer
+from nlp104.transformer import Transformer
+from nlp104.translator import Translator
+
+SENTENCES = ["one cat", "two dogs", "three birds", "four fish", "five cows", "six frogs"]
+SIZES = {"num_layers": 1, "hidden_dim": 8, "intermediate_dim": 8, "num_heads": 2}
+SIZE_OPTIONS = [f"--{key.replace('_', '-')}={value}" for key, value in SIZES.items()]
+PAIRS = "".join(f"{s} {i}\t{s.upper()} {i}\n" for i in range(4) for s in SENTENCES)
+
+
+@pytest.fixture
+def fails(capsys):
+    """Runs a command that must fail, and returns what its one line of error says."""
+
+    def run(*arguments):
+        status = main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        assert status == 1
+        assert "Traceback" not in captured.err
+        start, _, message = captured.err.partition(": error: ")
+        assert start == f"nlp104 {arguments[0]}"
+        assert message.count("\n") == 1
+        assert message.endswith("\n")
+        return message.strip()
+
+    return run
+
+
+@pytest.fixture
+def refuses(tmp_path, fails):
+    """Trains on bad data, which must fail and write nothing, and returns the message."""
+
+    def run(content, *options):
+        data, output = tmp_path / "data.tsv", tmp_path / "run"
+        if content is not None:
+            data.write_bytes(content.encode() if isinstance(content, str) else content)
+        before = sorted(tmp_path.rglob("*"))
+        message = fails("train", "--data", data, "--output", output, *SIZE_OPTIONS, *options)
+        assert sorted(tmp_path.rglob("*")) == before
+        return message
+
+    return run
+
+
+@pytest.fixture
+def model(tmp_path):
+    """The directory of a small translator, as `nlp104 train` leaves it."""
+    directory = tmp_path / "model"
+    tokenizer = Tokenizer.train(SENTENCES, kind="word")
+    network = Transformer(tokenizer.vocabulary_size, max_sequence_length=64, **SIZES)
+    Translator(network, tokenizer, tokenizer).save(directory)
+    settings = recipe.complete({"data": str(tmp_path / "data.tsv")})
+    recipe.write(directory, {"settings": settings})
+    return directory
+
+
+# Data
+
+
+def test_empty_file(refuses):
+    message = refuses("")
+    assert "Expected sentence pairs" in message
+    assert "data.tsv" in message
+
+
+def test_fewer_than_two_columns(refuses):
+    message = refuses("good morning\tbonjour\nno tab here\n")
+    assert "at least 2 tab-separated columns" in message
+    assert "line 2" in message
+    assert "Received: 1 ('no tab here')" in message
+
+
+def test_empty_sentences(refuses):
+    assert "Received: none" in refuses("one\t\n\tdeux\n \t \n")
+
+
+def test_bytes_that_are_not_utf8(refuses):
+    message = refuses("one\tun\ntwo\tdeux\nsummer\t\xe9t\xe9\n".encode("latin-1"))
+    assert "Expected UTF-8" in message
+    assert "0xe9 in line 3, byte 8" in message
+
+
+def test_unequal_line_counts(tmp_path, fails):
+    (tmp_path / "train.en").write_text("one\ntwo\nthree\n", encoding="utf-8")
+    (tmp_path / "train.fr").write_text("un\ndeux\n", encoding="utf-8")
+    message = fails("train", "--data", tmp_path / "train", "--output", tmp_path / "run")
+    assert "Expected as many lines in both files" in message
+    assert "3 in" in message
+    assert "2 in" in message
+    assert not (tmp_path / "run").exists()
+
+
+def test_missing_file_or_unknown_corpus(refuses, fails, tmp_path):
+    assert "data.tsv" in refuses(None)
+    message = fails("train", "--data", "fra-end", "--output", tmp_path / "run")
+    assert "'fra-end'" in message
+    assert "fra-eng" in message
+    assert not (tmp_path / "run").exists()
+
+
+def test_languages_that_a_corpus_does_not_have(fails, tmp_path):
+    options = ["--data", "grammar", "--target", "de", "--output", tmp_path / "run"]
+    message = fails("train", *options)
+    assert "from en to fr" in message
+    assert "to de" in message
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_too_few_pairs_to_divide(refuses, count):
+    message = refuses("".join(PAIRS.splitlines(keepends=True)[:count]))
+    assert "Expected enough" in message
+    assert f"Received: {count}" in message
+
+
+def test_three_pairs_are_enough(tmp_path):
+    (tmp_path / "data.tsv").write_text("a\tx\nb\ty\nc\tz\n", encoding="utf-8")
+    options = ["--data", tmp_path / "data.tsv", "--output", tmp_path / "run", "--epochs", "1"]
+    assert main([str(argument) for argument in ["train", *options, *SIZE_OPTIONS]]) == 0
+    assert (tmp_path / "run" / "model.keras").exists()
+
+
+def test_lines_that_are_all_too_long(refuses):
+    lines = [" ".join(f"{word}{i}" for i in range(10_000)) for word in "abc"]
+    message = refuses("".join(f"{line}\t{line.upper()}\n" for line in lines))
+    assert "at most 128 tokens" in message
+
+
+def test_one_line_of_ten_thousand_words_among_others(tmp_path):
+    """A long line is no reason to refuse a corpus: training leaves it out (and says so)."""
+    data = tmp_path / "data.tsv"
+    data.write_text(PAIRS + f"{'very ' * 10_000}long\ttrès long\n", encoding="utf-8")
+    pairs = load(data, sizes=(None, 0, 0)).train
+    ids = [Tokenizer.train(side).encode_batch(side) for side in zip(*pairs, strict=True)]
+    batches = Batches(*ids, max_length=128)
+    assert (batches.num_pairs, batches.num_dropped) == (24, 1)
+
+
+# Options
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "told"),
+    [
+        ("--epochs", "0", "an integer of at least 1, found '0'"),
+        ("--epochs", "-1", "an integer of at least 1, found '-1'"),
+        ("--epochs", "ten", "an integer of at least 1, found 'ten'"),
+        ("--batch-size", "1.5", "an integer of at least 1, found '1.5'"),
+        ("--learning-rate", "nan", "a number above 0, found 'nan'"),
+        ("--learning-rate", "inf", "a number above 0, found 'inf'"),
+        ("--learning-rate", "0", "a number above 0, found '0'"),
+        ("--dropout", "1", "a number from 0 to less than 1, found '1'"),
+        ("--dropout", "nan", "a number from 0 to less than 1, found 'nan'"),
+        ("--label-smoothing", "-0.1", "a number from 0 to less than 1, found '-0.1'"),
+        ("--preset", "huge", "invalid choice: 'huge'"),
+        ("--tokens", "letters", "invalid choice: 'letters'"),
+        ("--epoch", "3", "unrecognized arguments: --epoch 3"),
+    ],
+)
+def test_options_that_make_no_sense(capsys, tmp_path, option, value, told):
+    with pytest.raises(SystemExit, match="2"):
+        main(["train", "--data", "grammar", "--output", str(tmp_path / "run"), option, value])
+    assert told in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ([], "required: COMMAND"),
+        (["learn"], "invalid choice: 'learn'"),
+        (["train", "--output", "run"], "train needs --data"),
+        (["train", "--data", "grammar"], "required: --output"),
+        (["translate", "a sentence"], "required: --model"),
+    ],
+)
+def test_options_that_are_missing(capsys, arguments, told):
+    with pytest.raises(SystemExit, match="2"):
+        main(arguments)
+    assert told in capsys.readouterr().err
+
+
+def test_hidden_dim_not_divisible_by_num_heads(refuses):
+    message = refuses(PAIRS, "--hidden-dim", "10", "--num-heads", "4")
+    assert "10" in message
+    assert "4" in message
+    assert "divisible" in message
+
+
+def test_vocabulary_too_small_for_the_characters(refuses):
+    message = refuses(PAIRS, "--tokens", "bpe", "--vocabulary-size", "10")
+    assert "`vocabulary_size` must be at least" in message
+    assert "Received: 10" in message
+
+
+# Output
+
+
+def test_output_that_exists(tmp_path, fails):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "precious.txt").write_text("mine", encoding="utf-8")
+    message = fails("train", "--data", "grammar", "--output", tmp_path / "run")
+    assert "Expected a new directory" in message
+    assert str(tmp_path / "run") in message
+    assert [path.name for path in tmp_path.rglob("*")] == ["run", "precious.txt"]
+    message = fails("train", "--data", "grammar", "--output", tmp_path / "run" / "precious.txt")
+    assert "Expected a new directory" in message
+    assert (tmp_path / "run" / "precious.txt").read_text(encoding="utf-8") == "mine"
+
+
+def test_output_that_cannot_be_made(refuses, tmp_path):
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    assert "Not a directory" in refuses(PAIRS, "--output", tmp_path / "file" / "run")
+
+
+def test_no_permission_to_write(refuses, tmp_path):
+    if os.geteuid() == 0:
+        pytest.skip("root may write everywhere")
+    (tmp_path / "locked").mkdir(mode=0o500)
+    assert "Permission denied" in refuses(PAIRS, "--output", tmp_path / "locked" / "run")
+
+
+def test_no_space_left(tmp_path, fails):
+    """A limit on the size of a file stands for a full disk: each write beyond it fails."""
+    (tmp_path / "data.tsv").write_text(PAIRS, encoding="utf-8")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
+    try:
+        options = ["--data", tmp_path / "data.tsv", "--output", tmp_path / "run", *SIZE_OPTIONS]
+        message = fails("train", *options)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert os.strerror(errno.EFBIG) in message
+    assert not list(tmp_path.rglob("*.json"))
+
+
+def test_resume_without_a_run(fails, tmp_path):
+    for directory, told in ((tmp_path / "run", "does not exist"), (tmp_path, "has no run.json")):
+        message = fails("train", "--data", "grammar", "--output", directory, "--resume")
+        assert "Expected a directory that `nlp104 train` made" in message
+        assert told in message
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"format": "other"}', '{"settings": 1}'])
+def test_damaged_run_json(fails, tmp_path, content):
+    (tmp_path / "run.json").write_text(content, encoding="utf-8")
+    message = fails("train", "--data", "grammar", "--output", tmp_path, "--resume")
+    assert "damaged or something else" in message
+
+
+# Models
+
+
+@pytest.mark.parametrize("command", ["translate", "evaluate"])
+def test_no_model_directory(fails, tmp_path, command):
+    assert "does not exist" in fails(command, "--model", tmp_path / "none")
+    assert "has no" in fails(command, "--model", tmp_path)
+
+
+def test_truncated_model(fails, model):
+    content = (model / "model.keras").read_bytes()
+    for size in (0, 100, len(content) // 2, len(content) - 10):
+        (model / "model.keras").write_bytes(content[:size])
+        assert "model.keras is damaged" in fails("translate", "--model", model, "one cat")
+
+
+def test_truncated_tokenizer(fails, model):
+    content = (model / "tokenizer.json").read_bytes()
+    (model / "tokenizer.json").write_bytes(content[: len(content) // 2])
+    message = fails("translate", "--model", model, "one cat")
+    assert "tokenizer.json" in message
+    assert "damaged" in message
+
+
+def test_missing_tokenizer(fails, model):
+    (model / "tokenizer.json").unlink()
+    message = fails("translate", "--model", model, "one cat")
+    assert message.startswith("No such file or directory: ")
+    assert message.endswith("source.json")
+
+
+def test_foreign_model(fails, model):
+    inputs = keras.Input((3,))
+    keras.Model(inputs, keras.layers.Dense(2)(inputs)).save(model / "model.keras")
+    assert "expected a Transformer" in fails("translate", "--model", model, "one cat")
+
+
+def test_tokenizer_of_another_model(fails, model):
+    Tokenizer.train(["a b c"], kind="word").save(model / "tokenizer.json")
+    message = fails("translate", "--model", model, "a b")
+    assert "expects vocabularies of" in message
+    assert "received 7 and 7" in message
+
+
+# Sentences
+
+
+def test_sentence_of_ten_thousand_words(fails, model):
+    message = fails("translate", "--model", model, "one cat", "cat " * 10_000)
+    assert "Sentence 2 has 10,000 tokens" in message
+    assert "at most 63" in message
+
+
+def test_line_that_is_not_utf8(fails, model, monkeypatch, capsys):
+    lines = "one cat\nun \xe9t\xe9\n".encode("latin-1")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines)))
+    message = fails("translate", "--model", model)
+    assert message == "Expected UTF-8 text. Received: byte 0xe9 at byte 4 of line 2."
+
+
+def test_evaluate_without_its_data(fails, model):
+    assert "data.tsv" in fails("evaluate", "--model", model)
+
+
+def test_ids_outside_the_vocabulary(model):
+    translator = Translator.load(model)
+    size = translator.model.vocabulary_size
+    for bad in (size, -1):
+        ids = np.array([[4, bad, 3]])
+        good = np.array([[4, 5, 3]])
+        for source, target in ((ids, good), (good, ids)):
+            with pytest.raises(ValueError, match=rf"0 and {size - 1}\. .*{bad}"):
+                translator.model({"encoder_token_ids": source, "decoder_token_ids": target})
+        with pytest.raises(ValueError, match=f"{bad}"):
+            greedy(translator.model, ids)
+        with pytest.raises(ValueError, match=rf"0 .* {size - 1}\. Received: {bad}"):
+            translator.target_tokenizer.decode([4, bad])

@@ -1,0 +1,358 @@
+import random
+import warnings
+
+import keras
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nlp104.batches import Batches
+
+on_tensorflow = pytest.mark.skipif(
+    keras.backend.backend() != "tensorflow", reason="about how Keras traces with TensorFlow"
+)
+
+
+def make_pairs(lengths):
+    """Pairs of the given lengths; all their ids differ from those of every other pair."""
+    ids = iter(range(4, 10**6))
+    sources = [[next(ids) for _ in range(source)] for source, _ in lengths]
+    targets = [[next(ids) for _ in range(target)] for _, target in lengths]
+    return sources, targets
+
+
+def random_lengths(count, longest=30):
+    generator = random.Random(0)
+    return [(generator.randint(1, longest), generator.randint(1, longest)) for _ in range(count)]
+
+
+def unpadded(row):
+    return tuple(int(i) for i in row if i)
+
+
+def rows(batches):
+    """The pairs of all batches as they were before padding: (source, decoder, labels)."""
+    out = []
+    for inputs, labels in batches:
+        columns = inputs["encoder_token_ids"], inputs["decoder_token_ids"], labels
+        out += [tuple(map(unpadded, row)) for row in zip(*columns, strict=True)]
+    return out
+
+
+def equal(first, second):
+    return all(
+        np.array_equal(a, b)
+        for a, b in zip(
+            keras.tree.flatten(list(first)), keras.tree.flatten(list(second)), strict=True
+        )
+    )
+
+
+lengths = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), min_size=1, max_size=40)
+
+
+@given(
+    lengths,
+    st.integers(1, 9),
+    st.one_of(st.none(), st.integers(1, 60)),
+    st.integers(1, 9),
+    st.booleans(),
+)
+def test_every_pair_once_shifted_ended_and_padded(
+    lengths, batch_size, tokens_per_batch, bucket_width, shuffle
+):
+    sources, targets = make_pairs(lengths)
+    batches = Batches(
+        sources, targets, batch_size, tokens_per_batch, None, bucket_width, shuffle, seed=5
+    )
+    assert sorted(rows(batches)) == sorted(
+        ((*s, 3), (2, *t), (*t, 3)) for s, t in zip(sources, targets, strict=True)
+    )
+    given_out = list(batches)
+    assert len(given_out) == len(batches)
+    real = padded = 0
+    for inputs, labels in given_out:
+        source, decoder = inputs["encoder_token_ids"], inputs["decoder_token_ids"]
+        assert decoder.shape == labels.shape
+        for ids in (source, decoder, labels):
+            assert ids.dtype == np.int32
+            assert ids.shape[1] % bucket_width == 0
+            # Padding stands at the end only, and no row could do with a narrower batch.
+            assert all(row[: len(unpadded(row))].all() for row in ids)
+            assert ids.shape[1] - max(len(unpadded(row)) for row in ids) < bucket_width
+        widest = max(source.shape[1], decoder.shape[1])
+        if tokens_per_batch is None:
+            assert len(source) <= batch_size
+        else:
+            assert len(source) == 1 or len(source) * widest <= tokens_per_batch
+        real += np.count_nonzero(source) + np.count_nonzero(labels)
+        padded += source.size + labels.size
+    assert batches.padding_share == pytest.approx(1 - real / padded)
+    assert batches.num_tokens == sum(len(target) + 1 for target in targets)
+    assert batches.num_pairs == len(lengths)
+
+
+def test_all_batches_but_the_last_are_full():
+    batches = Batches(*make_pairs(random_lengths(100)), batch_size=16, shuffle=False)
+    assert [len(labels) for _, labels in batches] == [16] * 6 + [4]
+
+
+def test_a_batch_takes_as_many_tokens_as_it_may():
+    batches = Batches(
+        *make_pairs([(3, 3)] * 10), tokens_per_batch=12, bucket_width=4, shuffle=False
+    )
+    assert [len(labels) for _, labels in batches] == [3, 3, 3, 1]
+
+
+def test_sorting_saves_most_of_the_padding():
+    sources, targets = make_pairs([(n, n) for n in range(1, 33)] * 8)
+    assert Batches(sources, targets, 8, bucket_width=1).padding_share == 0
+    everything = Batches(sources, targets, 256, bucket_width=1).padding_share
+    assert everything == pytest.approx(1 - (17.5 / 33))
+
+
+def test_order_is_a_function_of_seed_and_epoch():
+    pairs = make_pairs(random_lengths(200))
+    one, other = Batches(*pairs, 8, seed=1), Batches(*pairs, 8, seed=1)
+    other.seek(3)
+    list(other)
+    other.seek(0)
+    assert equal(one, other)
+    first = list(one)
+    one.seek(1)
+    assert not equal(first, one)
+    assert sorted(rows(first)) == sorted(rows(one))
+    assert not equal(first, Batches(*pairs, 8, seed=2))
+
+
+def test_a_sentence_meets_others_in_the_next_epoch():
+    batches = Batches(*make_pairs([(5, 5)] * 64), 8)
+    company = [{frozenset(rows([batch])) for batch in batches}]
+    batches.seek(1)
+    company.append({frozenset(rows([batch])) for batch in batches})
+    assert company[0] != company[1]
+
+
+def test_every_epoch_has_the_same_shapes():
+    batches = Batches(*make_pairs(random_lengths(300)), tokens_per_batch=200, bucket_width=4)
+    shapes = []
+    for epoch in range(4):
+        batches.seek(epoch)
+        shapes.append(
+            sorted(
+                (*inputs["encoder_token_ids"].shape, labels.shape[1]) for inputs, labels in batches
+            )
+        )
+    assert shapes[0] == shapes[1] == shapes[2] == shapes[3]
+    assert batches.shapes == sorted(set(shapes[0]))
+
+
+@pytest.mark.parametrize("step", [0, 1, 5, 12])
+def test_resume_in_the_middle_of_an_epoch(step):
+    pairs = make_pairs(random_lengths(100))
+    batches = Batches(*pairs, 8)
+    batches.seek(2)
+    assert len(batches) == 13
+    whole = list(batches)
+    resumed = Batches(*pairs, 8)
+    resumed.seek(2, step)
+    assert len(resumed) == 13 - step
+    assert equal(whole[step:], resumed)
+
+
+def test_too_long_pairs_are_left_out_and_counted():
+    sources, targets = make_pairs([(3, 3), (4, 3), (3, 4), (10_000, 2), (1, 1)])
+    batches = Batches(sources, targets, max_length=4)
+    assert batches.num_dropped == 3
+    assert sorted(len(labels) - 1 for _, _, labels in rows(batches)) == [1, 3]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"targets": []}, "as many targets as sources. Received: 1 sources and 0 targets"),
+        ({"sources": [], "targets": []}, "at least one sentence pair. Received: 0 pairs"),
+        ({"max_length": 2}, "pair of at most 2 tokens a side. Received: 1 pairs, all longer"),
+        ({"sources": [[4, 0]]}, "token ids above 0, the padding. Received: 0"),
+        ({"batch_size": 0}, "`batch_size` must be a positive integer. Received: 0"),
+        ({"bucket_width": 2.5}, "`bucket_width` must be a positive integer. Received: 2.5"),
+        ({"tokens_per_batch": -1}, "`tokens_per_batch` must be a positive integer. Received: -1"),
+        ({"max_length": 0}, "`max_length` must be a positive integer. Received: 0"),
+        ({"max_length": "9"}, "`max_length` must be a positive integer. Received: '9'"),
+    ],
+)
+def test_refuses(change, message):
+    with pytest.raises(ValueError, match=message):
+        Batches(**({"sources": [[4, 5]], "targets": [[6]]} | change))
+
+
+def test_refuses_a_step_or_a_batch_that_is_not_there():
+    batches = Batches([[4]], [[5]])
+    with pytest.raises(ValueError, match=r"step from 0 to 0\. Received: 1"):
+        batches.seek(0, 1)
+    with pytest.raises(IndexError):
+        batches[1]
+
+
+class Traced(keras.Model):
+    """Predicts each label from its decoder input and the mean source; counts its traces."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding = keras.layers.Embedding(1000, 4)
+        self.output_layer = keras.layers.Dense(1000)
+        self.traces = 0
+
+    def call(self, inputs):
+        source = self.embedding(inputs["encoder_token_ids"] % 1000)
+        mean = keras.ops.mean(source, axis=1, keepdims=True)
+        return self.output_layer(self.embedding(inputs["decoder_token_ids"] % 1000) + mean)
+
+    def train_step(self, *args, **kwargs):
+        self.traces += 1
+        return super().train_step(*args, **kwargs)
+
+    def test_step(self, *args, **kwargs):
+        self.traces += 1
+        return super().test_step(*args, **kwargs)
+
+
+class Pooled(Traced):
+    def call(self, inputs):
+        return keras.ops.mean(super().call(inputs), axis=(1, 2))
+
+
+def compiled():
+    model = Traced()
+    # The labels go up to 10**6: one loss for every label is enough here.
+    model.compile("sgd", loss=lambda y, logits: keras.ops.mean(logits**2, axis=-1))
+    model(
+        {
+            "encoder_token_ids": np.ones((1, 1), "int32"),
+            "decoder_token_ids": np.ones((1, 1), "int32"),
+        }
+    )
+    model.optimizer.build(model.trainable_variables)
+    return model
+
+
+# What Keras may see first: widths of all kinds, and those that agree on one side or on both.
+SHAPES = {
+    "both sides vary": random_lengths(40, longest=18),
+    "sources vary": [(1 + i % 18, 5) for i in range(40)],
+    "targets vary": [(5, 1 + i % 18) for i in range(40)],
+    "all the same": [(5, 5)] * 40,
+    "one is longer": [(5, 5)] * 39 + [(20, 5)],
+    "another is longer": [(5, 5)] * 39 + [(5, 20)],
+    "a corner": [(5, 5)] * 38 + [(5, 20), (20, 5)],
+    "one batch": [(5, 5)] * 4,
+    "two batches": [(5, 5)] * 4 + [(12, 5)] * 4,
+}
+
+
+@pytest.mark.parametrize("lengths", SHAPES.values(), ids=SHAPES.keys())
+def test_fit_evaluate_and_predict_on_all_shapes(lengths):
+    batches = Batches(*make_pairs(lengths), 4, bucket_width=10, seed=3)
+    model = compiled()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # such as "Your input ran out of data"
+        model.fit(batches, epochs=2, shuffle=False, verbose=0)
+        if keras.backend.backend() == "tensorflow":
+            assert model.traces == 1
+        model.fit(batches, verbose=0)  # in an order of Keras' own, and without another trace
+        if keras.backend.backend() == "tensorflow":
+            assert model.traces == 1
+        model.evaluate(batches, verbose=0)
+        model.evaluate(batches, verbose=0)
+        if keras.backend.backend() == "tensorflow":
+            assert model.traces == 2
+        # Keras joins predictions to one array, so it takes a model with one number for each pair.
+        assert Pooled().predict(batches, verbose=0).shape == (len(lengths),)
+
+
+@on_tensorflow
+def test_rest_of_an_epoch_needs_no_other_trace():
+    batches = Batches(*make_pairs(SHAPES["both sides vary"]), 4, bucket_width=10)
+    model = compiled()
+    for epoch, step in [(0, 0), (0, 3), (0, 7), (1, 2)]:
+        batches.seek(epoch, step)
+        model.fit(batches, shuffle=False, verbose=0)
+    assert model.traces == 1
+
+
+@on_tensorflow
+def test_without_the_wider_second_batch_fit_fails(monkeypatch):
+    """If this fails, Keras has become better, and the widening can go."""
+    batches = Batches(*make_pairs(SHAPES["one is longer"]), 4, bucket_width=10)
+    batches.seek(next(e for e in range(99) if _first_two_agree(batches, e)))
+    monkeypatch.setattr(batches, "_unlike_first", lambda widths: widths)
+    with pytest.raises(Exception, match="shape"):
+        compiled().fit(batches, shuffle=False, verbose=0)
+
+
+def _first_two_agree(batches, epoch):
+    batches.seek(epoch)
+    first, second = [inputs["encoder_token_ids"].shape for inputs, _ in list(batches)[:2]]
+    return first == second
+
+
+class Recorded(Batches):
+    """Keeps what each complete epoch gave out."""
+
+    epochs = ()
+
+    def on_epoch_begin(self):
+        super().on_epoch_begin()
+        self.given = []
+
+    def __getitem__(self, index):
+        batch = super().__getitem__(index)
+        if self._asked is not None:
+            self.given.append(batch)
+        return batch
+
+    def on_epoch_end(self):
+        epoch = self.epoch
+        super().on_epoch_end()
+        if self.epoch > epoch:
+            self.epochs = [*self.epochs, (epoch, self.given)]
+
+
+def test_fit_gives_out_the_epochs_one_after_the_other_unchanged():
+    pairs = make_pairs(SHAPES["one is longer"])
+    recorded, expected = (kind(*pairs, 4, bucket_width=10) for kind in (Recorded, Batches))
+    model = compiled()
+    list(recorded)  # to look at the batches moves nothing
+    model.fit(recorded, epochs=3, shuffle=False, verbose=0)
+    assert recorded.epoch == 3
+    model.fit(recorded, shuffle=False, verbose=0)
+    assert [epoch for epoch, _ in recorded.epochs] == [0, 1, 2, 3]
+    for epoch, given_out in recorded.epochs:
+        expected.seek(epoch)
+        assert equal(expected, given_out)
+
+
+def test_keras_may_shuffle_the_batches_as_well():
+    batches = Batches(*make_pairs(random_lengths(40)), 4, bucket_width=30)
+    compiled().fit(batches, epochs=2, verbose=0)
+    assert batches.epoch == 2
+
+
+class Stop(keras.callbacks.Callback):
+    def on_train_batch_end(self, batch, logs=None):
+        if batch == 3:
+            raise KeyboardInterrupt
+
+
+def test_a_broken_off_epoch_begins_anew():
+    pairs = make_pairs(SHAPES["one is longer"])
+    batches, model = Batches(*pairs, 4, bucket_width=10), compiled()
+    # On TensorFlow the first two batches of this epoch look alike: see above.
+    epoch = next(e for e in range(99) if _first_two_agree(batches, e))
+    batches.seek(epoch)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(batches, shuffle=False, verbose=0, callbacks=[Stop()])
+    assert batches.epoch == epoch
+    model.fit(batches, shuffle=False, verbose=0)
+    assert batches.epoch == epoch + 1

@@ -1,0 +1,132 @@
+"""The book's own pages: links lead somewhere, nothing is left out, nothing comes from elsewhere."""
+
+import ast
+import functools
+import importlib.util
+import json
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from nlp104 import plot
+
+ROOT = Path(__file__).resolve().parents[1]
+BOOK = ROOT / "book"
+PAGES = sorted(
+    page
+    for pattern in ("*.md", "*.ipynb")
+    for page in BOOK.rglob(pattern)
+    if not {"_build", ".ipynb_checkpoints"} & set(page.relative_to(BOOK).parts)
+)
+
+
+@functools.cache
+def prose(page):
+    """The Markdown of a page, code blocks left out."""
+    text = page.read_text(encoding="utf-8")
+    if page.suffix == ".ipynb":
+        cells = json.loads(text)["cells"]
+        text = "\n\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
+    return re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+
+
+@functools.cache
+def anchors(page):
+    """What a link to this page may name after the #: its anchors and its headings."""
+    text = prose(page)
+    headings = re.findall(r"^#+ (.*)$", text, flags=re.MULTILINE)
+    slugs = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    return slugs | set(re.findall(r'<a id="([^"]+)"', text))
+
+
+def contents(entry):
+    """All files that an entry of the table of contents names."""
+    if isinstance(entry, dict):
+        found = {value for key, value in entry.items() if key in ("file", "root")}
+        return found.union(*(contents(value) for value in entry.values()))
+    return set().union(*map(contents, entry)) if isinstance(entry, list) else set()
+
+
+def test_the_table_of_contents_names_every_page_once():
+    listed = contents(yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8")))
+    assert listed == {str(page.relative_to(ROOT).with_suffix("")) for page in PAGES}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(BOOK)))
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
+        if re.match(r"\w+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        other = (page.parent / path).resolve() if path else page
+        assert other.is_file(), f"{page.name}: {target}"
+        assert not anchor or anchor in anchors(other), f"{page.name}: {target}"
+
+
+@pytest.mark.parametrize("name", ["bibliography", "glossary"])
+def test_anchors_are_unique(name):
+    names = re.findall(r'<a id="([^"]+)"', prose(BOOK / f"{name}.md"))
+    assert names
+    assert len(names) == len(set(names))
+
+
+def test_the_bibliography_has_every_source_that_the_package_cites():
+    known = anchors(BOOK / "bibliography.md")
+    for module in (ROOT / "nlp104").glob("*.py"):
+        text = " ".join(module.read_text(encoding="utf-8").split())
+        for author, year in re.findall(r"\(([A-Z]\w+)(?: et al\.| and [A-Z]\w+)?, (\d{4})", text):
+            assert author.lower() + year in known, f"{module.name} cites {author}, {year}"
+
+
+@pytest.mark.parametrize("page", sorted((BOOK / "api").glob("*.md")), ids=lambda page: page.stem)
+def test_the_reference_leaves_nothing_public_out(page):
+    if page.stem == "index":
+        listed = set(re.findall(r"\]\((\w+)\.md\)", prose(page)))
+        assert listed == {p.stem for p in page.parent.glob("*.md")} - {"index"}
+        return
+    text = page.read_text(encoding="utf-8")
+    assert f"automodule:: nlp104.{page.stem}" in text
+    if ":no-members:" in text:
+        tree = ast.parse((ROOT / "nlp104" / f"{page.stem}.py").read_text(encoding="utf-8"))
+        public = next(
+            ast.literal_eval(node.value)
+            for node in tree.body
+            if isinstance(node, ast.Assign) and node.targets[0].id == "__all__"
+        )
+        for name in public:
+            if not name.isupper():  # constants are in the prose
+                assert re.search(rf"auto(class|function):: {name}$", text, re.MULTILINE), name
+
+
+def test_a_page_loads_nothing_from_elsewhere():
+    sources = [
+        *BOOK.rglob("assets/*.css"),
+        *BOOK.rglob("assets/*.svg"),
+        *BOOK.rglob("_templates/**/*.html"),
+    ]
+    assert sources
+    for source in sources:
+        text = source.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
+        assert not re.search(r"https?://|@import", text), source
+    for page in PAGES:
+        assert not re.search(r"!\[[^\]]*\]\(http|<(img|script|iframe|link)\b", prose(page)), page
+
+
+def test_the_pictures_are_those_that_the_script_draws():
+    spec = importlib.util.spec_from_file_location(
+        "make_figures", BOOK / "assets" / "make_figures.py"
+    )
+    figures = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(figures)
+    for name, content in figures.pictures().items():
+        assert (BOOK / "assets" / name).read_text(encoding="utf-8") == content, name
+
+
+def test_the_page_uses_the_colours_of_the_figures():
+    css = (BOOK / "assets" / "house.css").read_text(encoding="utf-8").lower()
+    assert f"--house-query: {plot.QUERY.lower()};" in css
+    overview = (BOOK / "assets" / "overview-light.svg").read_text(encoding="utf-8")
+    for color in (plot.QUERY, plot.KEY, plot.VALUE, plot.ATTENTION, plot.INK, plot.CARD):
+        assert color in overview

@@ -1,0 +1,290 @@
+"""The command line from end to end: train, stop, resume, translate, evaluate."""
+
+import contextlib
+import csv
+import io
+import json
+import os
+import platform
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import keras
+import numpy as np
+import pytest
+
+from nlp104 import catalogue, recipe, transformer
+from nlp104.cli import main
+from nlp104.corpus import load
+from nlp104.evaluation import bleu, exact_match
+from nlp104.translator import Translator
+
+ROOT = Path(__file__).parents[1]
+SIZES = ["--num-layers", "1", "--hidden-dim", "16", "--intermediate-dim", "16", "--num-heads", "2"]
+OPTIONS = [*SIZES, "--batch-size", "1", "--max-length", "8", "--epochs", "2"]
+
+
+def run(*arguments, stdin=""):
+    """Runs a command in this process; returns its status and what it wrote to both outputs."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        old, sys.stdin = sys.stdin, io.TextIOWrapper(io.BytesIO(stdin.encode()))
+        try:
+            status = main([str(argument) for argument in arguments])
+        finally:
+            sys.stdin = old
+    return status, out.getvalue(), err.getvalue()
+
+
+def short(pair):
+    """Whether a pair fits into eight tokens: one shape of batches, so one program to compile."""
+    return max(len(re.findall(r"\w+|[^\w ]", sentence)) for sentence in pair) < 7
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """Options that name three files: 200 pairs of the grammar and 5 too long ones, 10, and 10."""
+    directory, options = tmp_path_factory.mktemp("data"), []
+    corpus = load("grammar", sizes=(2000, 500, 500))
+    for option, split, size in (
+        ("data", "train", 200),
+        ("validation", "validation", 10),
+        ("test", "test", 10),
+    ):
+        pairs = [pair for pair in getattr(corpus, split) if short(pair)][:size]
+        if split == "train":
+            pairs += [(f"{source} " * 8, target) for source, target in pairs[:5]]
+        path = directory / f"{split}.tsv"
+        lines = [f"{source}\t{target}\n" for source, target in pairs]
+        path.write_text("".join(lines), encoding="utf-8")
+        options += [f"--{option}", str(path)]
+    return options
+
+
+@pytest.fixture(scope="module")
+def trained(data, tmp_path_factory):
+    """A run of two epochs and what it printed."""
+    output = tmp_path_factory.mktemp("cli") / "run"
+    status, out, err = run("train", *data, *OPTIONS, "--output", output)
+    assert (status, err) == (0, "")
+    return output, out
+
+
+@pytest.fixture(scope="module")
+def translator(trained):
+    return Translator.load(trained[0])
+
+
+def weights(directory):
+    return keras.saving.load_model(directory / "model.keras", compile=False).get_weights()
+
+
+def test_help_waits_for_no_backend_and_prints_nothing_else():
+    code = """
+import sys
+from nlp104.cli import main
+try:
+    main(sys.argv[1:])
+finally:
+    assert not {"keras", "tensorflow", "jax", "tokenizers"} & set(sys.modules)
+"""
+    for arguments in (["--help"], ["train", "--help"], ["--version"]):
+        done = subprocess.run(
+            [sys.executable, "-c", code, *arguments], cwd=ROOT, capture_output=True, text=True
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout
+
+
+@pytest.mark.parametrize("command", ["train", "translate", "evaluate"])
+def test_help_has_examples_that_can_be_typed(command, capsys):
+    from nlp104.cli import _parser
+
+    with pytest.raises(SystemExit, match="0"):
+        main([command, "--help"])
+    text = capsys.readouterr().out.replace("\\\n", " ")
+    examples = re.findall(r"^ +nlp104 (.*?)(?: <.*)?$", text, re.MULTILINE)
+    assert examples
+    for example in examples:
+        assert _parser().parse_args(shlex.split(example)).command == command
+
+
+def test_help_names_every_preset_and_corpus_and_the_defaults(capsys):
+    assert tuple(transformer.PRESETS) == recipe.PRESETS
+    with pytest.raises(SystemExit):
+        main(["train", "--help"])
+    text = " ".join(capsys.readouterr().out.split())
+    for name in (*transformer.PRESETS, "grammar", *catalogue.CORPORA):
+        assert name in text
+    for key, value in recipe.DEFAULTS.items():
+        assert "--" + key.replace("_", "-") in text
+        assert value is None or f"(default: {value})" in text
+
+
+def test_training_says_what_it_trains_on(trained, translator):
+    _, out = trained
+    model = translator.model
+    assert "train.tsv (en → fr): 205 train, 10 validation, 10 test pairs" in out
+    assert "left out    5 pairs longer than 8 tokens" in out
+    assert f"{model.source_vocabulary_size:,} + {model.vocabulary_size:,} tokens (word)" in out
+    assert f"{model.count_params():,} parameters" in out
+    epochs = [line for line in out.splitlines() if line.startswith("epoch")]
+    assert [line.split()[1] for line in epochs] == ["1/2", "2/2"]
+    assert all(re.search(r"val_accuracy 0\.\d+ .*val_loss \d\.\d+", line) for line in epochs)
+
+
+def test_run_directory_records_everything_and_no_place(trained, translator):
+    output, _ = trained
+    assert {path.name for path in output.iterdir()} == {
+        "run.json",
+        "source.json",
+        "target.json",
+        "model.keras",
+        "history.csv",
+        "checkpoints",
+    }
+    text = (output / "run.json").read_text(encoding="utf-8")
+    record = json.loads(text)
+    assert record["settings"].keys() == recipe.DEFAULTS.keys()
+    assert record["settings"]["data"] == "train.tsv"
+    assert record["settings"]["hidden_dim"] == 16
+    assert record["parameters"] == translator.model.count_params()
+    assert record["settings"]["warmup_steps"] > 0
+    assert record["versions"]["keras"] == keras.__version__
+    assert record["versions"]["backend"] == keras.backend.backend()
+    assert record["versions"]["python"] == platform.python_version()
+    for place in (str(output.parent), str(Path.home()), os.getcwd(), platform.node()):
+        assert place not in text
+    with open(output / "history.csv", encoding="utf-8", newline="") as file:
+        assert [row["epoch"] for row in csv.DictReader(file)] == ["1", "2"]
+
+
+def test_what_to_type_next_can_be_typed(trained, translator, data):
+    _, out = trained
+    commands = [line for line in out.splitlines() if line.startswith("  nlp104 ")]
+    translate, evaluate = map(shlex.split, commands)
+    assert translate[:2] == ["nlp104", "translate"]
+    expected = translator.translate(translate[-1:])
+    assert run(*translate[1:]) == (0, f"{expected[0]}\n", "")
+    assert evaluate[:2] == ["nlp104", "evaluate"]
+    status, out, err = run(*evaluate[1:], "--show", "2")
+    assert (status, err) == (0, "")
+    lines = Path(data[-1]).read_text(encoding="utf-8").splitlines()
+    sources, references = zip(*(line.split("\t") for line in lines), strict=True)
+    hypotheses = translator.translate(sources)
+    assert re.findall(r"^translation ?(.*)$", out, re.MULTILINE) == hypotheses[:2]
+    assert f"BLEU        {bleu(hypotheses, references)}\n" in out
+    assert "|tok:13a|" in out
+    assert f"exact match {exact_match(hypotheses, references):.1%}\n" in out
+
+
+def test_evaluate_takes_another_corpus_split_and_limit(trained):
+    options = ["--data", "grammar", "--split", "validation", "--limit", "3"]
+    status, out, err = run("evaluate", "--model", trained[0], *options)
+    assert (status, err) == (0, "")
+    assert "3 of validation, grammar" in out
+    shown = re.findall(r"^source +(.*)$", out, re.MULTILINE)
+    corpus = load("grammar", sizes=(200, None, None))
+    assert shown == [source for source, _ in corpus.references("validation")[:3]]
+
+
+def test_translate_gives_one_line_for_each_line(trained, translator):
+    sentences = ["The black cat sleeps.", "They drink tea.", "Zyzzyva !"]
+    expected = translator.translate(sentences)
+    lines = [sentences[0], "", "   ", sentences[1], sentences[2]]
+    status, out, err = run("translate", "--model", trained[0], stdin="\r\n".join(lines) + "\r\n")
+    assert (status, err) == (0, "")
+    assert out.split("\n") == [expected[0], "", "", expected[1], expected[2], ""]
+    assert run("translate", "--model", trained[0], "") == (0, "\n", "")
+    assert run("translate", "--model", trained[0], stdin="") == (0, "", "")
+
+
+def test_the_model_is_the_epoch_of_lowest_validation_loss(trained):
+    output, _ = trained
+    model = keras.saving.load_model(output / "model.keras", compile=False)
+    model.load_weights(output / "checkpoints" / "best.weights.h5")
+    for expected, found in zip(model.get_weights(), weights(output), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_ctrl_c_keeps_the_state_and_resume_loses_nothing(trained, data, tmp_path):
+    """A process stopped in mid-epoch and continued here ends like the run that was not stopped."""
+    output = tmp_path / "stopped"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "nlp104", "train", *data, *OPTIONS, "--output", output],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    for line in process.stdout:
+        if line.startswith("epoch 1/2"):
+            time.sleep(0.1)  # into the second epoch
+            process.send_signal(signal.SIGINT)
+            break
+    _, err = process.communicate()
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    assert not (output / "model.keras").exists()
+    assert (output / "checkpoints" / "latest.npz").exists()
+    assert re.search(r"Stopped in epoch 2 after \d+ of \d+ steps", err)
+    resume = shlex.split(err.strip().splitlines()[-1])
+    assert resume == ["nlp104", "train", "--output", str(output), *data, "--resume"]
+    status, out, err = run(*resume[1:])
+    assert (status, err) == (0, "")
+    assert "epoch 1/2" not in out
+    for expected, found in zip(weights(trained[0]), weights(output), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_resuming_with_other_settings_or_data_is_refused(trained, data):
+    output, _ = trained
+    before = (output / "run.json").read_bytes()
+    for options, told in (
+        (["--batch-size", "8"], "--batch-size was 1 and is now 8"),
+        (["--preset", "small"], "--preset was tiny and is now small"),
+        (["--data", data[-1]], "other sentence pairs"),
+    ):
+        status, _, err = run("train", *data, "--output", output, "--resume", *options)
+        assert status == 1
+        assert told in err
+    assert (output / "run.json").read_bytes() == before
+
+
+def test_tokenised_parallel_files_and_averaged_weights(tmp_path):
+    """Files as a published recipe has them: own splits, own tokens, tied embeddings, averaging."""
+    for prefix, size in (("train", 40), ("val", 8), ("test", 8)):
+        for language in ("en", "de"):
+            lines = [f"{language}@@ a{i % 7} b{i % 5} c{size}\n" for i in range(size)]
+            (tmp_path / f"{prefix}.{language}").write_text("".join(lines), encoding="utf-8")
+    output = tmp_path / "run"
+    data = ["--data", tmp_path / "train", "--validation", tmp_path / "val"]
+    languages = ["--source", "en", "--target", "de"]
+    options = ["--tokens", "whitespace", "--shared-vocabulary", "--average", "2", "--epochs", "3"]
+    options += ["--tokens-per-batch", "64", "--learning-rate", "0.01", "--warmup-steps", "5"]
+    data += ["--test", tmp_path / "test"]
+    status, out, err = run("train", *data, *languages, *options, *SIZES, "--output", output)
+    assert (status, err) == (0, "")
+    assert "(en → de): 40 train, 8 validation, 8 test pairs" in out
+    assert "|tok:none|" in out
+    vocabulary = json.loads((output / "tokenizer.json").read_text(encoding="utf-8"))["vocabulary"]
+    assert set(vocabulary[4:]) == {"en@@", "de@@", "c40"} | {
+        f"{letter}{i}" for letter, count in (("a", 7), ("b", 5)) for i in range(count)
+    }
+    settings = json.loads((output / "run.json").read_text(encoding="utf-8"))["settings"]
+    assert [settings[key] for key in ("data", "validation", "test")] == ["train", "val", "test"]
+    assert (settings["learning_rate"], settings["warmup_steps"]) == (0.01, 5)
+
+    model = keras.saving.load_model(output / "model.keras", compile=False)
+    assert model.tie_embeddings
+    found, checkpoints = model.get_weights(), []
+    for epoch in (2, 3):
+        model.load_weights(output / "checkpoints" / f"epoch-{epoch:04d}.weights.h5")
+        checkpoints.append(model.get_weights())
+    for mean, first, second in zip(found, *checkpoints, strict=True):
+        np.testing.assert_allclose(mean, (first + second) / 2, rtol=1e-6, atol=1e-7)

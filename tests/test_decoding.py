@@ -1,0 +1,220 @@
+"""Greedy decoding against a naive loop that runs the whole model on every prefix."""
+
+import gc
+import weakref
+
+import keras
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nlp104.decoding import EXTRA_LENGTH, greedy
+from nlp104.text import END_ID, PAD_ID, START_ID
+from nlp104.transformer import Transformer
+
+VOCABULARY = 13
+
+
+def make_model(seed=0, normalize_first=True, **options):
+    """A model with random weights, so large that its translations differ and some of them end."""
+    keras.utils.set_random_seed(seed)
+    model = Transformer(
+        VOCABULARY, 2, 16, 32, 2, max_sequence_length=70, normalize_first=normalize_first, **options
+    )
+    rng = np.random.default_rng(seed)
+    for weight in model.weights:
+        is_matrix = len(weight.shape) > 1 and "bias" not in weight.name
+        value = keras.ops.convert_to_numpy(weight)
+        noise = rng.normal(0, 0.5 if is_matrix else 0.1, value.shape)
+        weight.assign(noise if is_matrix else value + noise)
+    return model
+
+
+@pytest.fixture(scope="module")
+def model():
+    return make_model()
+
+
+def random_sources(seed, batch, length):
+    rng = np.random.default_rng(seed)
+    ids = rng.integers(4, VOCABULARY, (batch, length)).astype("int32")
+    for row, real in enumerate(rng.integers(1, length + 1, batch)):
+        ids[row, real - 1] = END_ID
+        ids[row, real:] = PAD_ID
+    return ids
+
+
+def naive(model, source, max_length):
+    """Greedy decoding of one sentence that runs the whole model again for every token."""
+    source = source[source != PAD_ID][None]
+    read = np.zeros((1, max_length), "int32")
+    read[0, 0] = START_ID
+    written = []
+    for step in range(max_length):
+        logits = model({"encoder_token_ids": source, "decoder_token_ids": read}, training=False)
+        scores = keras.ops.convert_to_numpy(logits)[0, step]
+        scores[PAD_ID] = -np.inf
+        written.append(int(scores.argmax()))
+        if written[-1] == END_ID:
+            break
+        read[0, step + 1 : step + 2] = written[-1]
+    return written
+
+
+def rows(ids):
+    """Token ids without padding, after checking that padding stands at the end only."""
+    result = []
+    for row in np.asarray(ids).tolist():
+        real = len(row) - row[::-1].index(next(i for i in row[::-1] if i)) if any(row) else 0
+        assert 0 not in row[:real]
+        result.append(row[:real])
+    return result
+
+
+def test_equals_naive_decoding(model):
+    source = random_sources(1, batch=6, length=7)
+    expected = [naive(model, row, max_length=12) for row in source]
+    assert rows(greedy(model, source, max_length=12)) == expected
+    # The example is worth something: translations differ, some end and some are cut off.
+    assert len({tuple(row) for row in expected}) > 3
+    assert max(len(set(row)) for row in expected) > 3
+    assert len({row[-1] == END_ID for row in expected}) == 2
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"tie_embeddings": True},
+        {"normalize_first": False, "positions": "learned"},
+        {"source_vocabulary_size": 20, "dropout": 0.5},
+    ],
+    ids=lambda options: "-".join(options),
+)
+def test_equals_naive_decoding_for_other_models(options):
+    model = make_model(seed=3, **options)
+    source = random_sources(2, batch=3, length=5)
+    expected = [naive(model, row, max_length=8) for row in source]
+    assert rows(greedy(model, source, max_length=8)) == expected
+
+
+def test_length_limit_depends_on_the_row_alone(model):
+    """A translation that does not end stops 50 tokens after its source, whatever the company."""
+    weights = model.get_weights()
+    endless = make_model()
+    endless.set_weights(weights)
+    endless.output_bias.assign(np.where(np.arange(VOCABULARY) == END_ID, -1e9, 0.0))
+    source = random_sources(3, batch=3, length=9)
+    lengths = [len(row) for row in rows(greedy(endless, source))]
+    assert lengths == [n + EXTRA_LENGTH for n in np.count_nonzero(source, axis=1)]
+    assert len(set(lengths)) > 1
+    long = np.full((1, 65), 4)
+    assert greedy(endless, long).shape == (1, endless.max_sequence_length)
+
+
+@given(st.integers(0, 1000), st.integers(1, 5), st.integers(1, 6), st.integers(0, 3))
+@settings(max_examples=15)
+def test_rows_do_not_depend_on_company_or_padding(model, seed, batch, length, padding):
+    source = random_sources(seed, batch, length)
+    together = rows(greedy(model, np.pad(source, ((0, 0), (0, padding)))))
+    assert together == [
+        rows(greedy(model, row[None][:, : np.count_nonzero(row)]))[0] for row in source
+    ]
+
+
+def test_form_of_the_result(model):
+    ids = greedy(model, random_sources(4, batch=5, length=6).tolist(), max_length=10)
+    assert ids.shape[0] == 5
+    assert ids.shape[1] <= 10
+    assert ids[:, -1].any()  # no column of nothing but padding
+    assert np.issubdtype(ids.dtype, np.integer)
+    for row in rows(ids):
+        assert END_ID not in row[:-1]
+
+
+def test_never_writes_padding():
+    model = make_model()
+    model.output_bias.assign(np.where(np.arange(VOCABULARY) == PAD_ID, 1e6, 0.0))
+    for row in rows(greedy(model, random_sources(5, batch=3, length=4), max_length=6)):
+        assert len(row) == 6 or row[-1] == END_ID
+
+
+def test_sees_updated_weights(model):
+    model = make_model()
+    source = random_sources(6, batch=2, length=4)
+    before = greedy(model, source, max_length=5)
+    model.output_bias.assign(np.where(np.arange(VOCABULARY) == 7, 1e6, 0.0))
+    assert (before != 7).any()
+    assert (greedy(model, source, max_length=5) == 7).all()
+
+
+def test_models_do_not_share_programs():
+    first, second = make_model(seed=1), make_model(seed=2)
+    source = random_sources(7, batch=2, length=4)
+    for model in (first, second, first):
+        expected = [naive(model, row, max_length=6) for row in source]
+        assert rows(greedy(model, source, max_length=6)) == expected
+
+
+def test_compiles_once_for_many_shapes(monkeypatch):
+    """TensorFlow traces once; where each shape is compiled, shapes are rounded up."""
+    traces = []
+    original = Transformer.encode
+
+    def encode(self, encoder_token_ids, *args, **kwargs):
+        traces.append(tuple(encoder_token_ids.shape))
+        return original(self, encoder_token_ids, *args, **kwargs)
+
+    monkeypatch.setattr(Transformer, "encode", encode)
+    model = make_model()
+    for batch, length in ((1, 5), (3, 9), (4, 11), (3, 6), (1, 4)):
+        greedy(model, random_sources(batch, batch, length))
+    if keras.backend.backend() == "tensorflow":
+        assert traces == [(None, None)]
+    elif keras.backend.backend() == "jax":
+        assert traces == [(1, 16), (4, 16)]
+
+
+@pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="JAX always compiles")
+def test_xla_equals_graph(model):
+    source = random_sources(8, batch=3, length=6)
+    expected = greedy(model, source, max_length=9)
+    np.testing.assert_array_equal(greedy(model, source, max_length=9, jit_compile=True), expected)
+
+
+def test_a_program_does_not_keep_its_model():
+    model = make_model()
+    greedy(model, random_sources(9, batch=1, length=3), max_length=3)
+    reference = weakref.ref(model)
+    del model
+    gc.collect()
+    assert reference() is None
+
+
+@pytest.mark.parametrize(
+    ("ids", "message"),
+    [
+        (np.zeros((0, 4), "int32"), "at least one row"),
+        (np.zeros((2, 0), "int32"), "at least one row"),
+        (np.array([4, 3]), r"shape \[2\]"),
+        (np.array([[4.0, 3.0]]), "float64"),
+        (np.array([[4, VOCABULARY]]), "from 0 to 12, received 4 to 13"),
+        (np.array([[-1, 3]]), "from 0 to 12, received -1 to 3"),
+        (np.full((1, 71), 4), "at most max_sequence_length=70 source tokens, received 71"),
+    ],
+)
+def test_bad_ids_are_clear_errors(model, ids, message):
+    with pytest.raises(ValueError, match=message):
+        greedy(model, ids)
+
+
+@pytest.mark.parametrize("max_length", [0, -1, 71])
+def test_bad_max_length_is_a_clear_error(model, max_length):
+    with pytest.raises(ValueError, match=f"between 1 and .* received {max_length}"):
+        greedy(model, np.array([[4, 3]]), max_length=max_length)
+
+
+def test_a_row_of_nothing_but_padding_disturbs_no_other(model):
+    source = random_sources(10, batch=2, length=5)
+    with_empty = np.concatenate([source, np.zeros((1, 5), "int32")])
+    assert rows(greedy(model, with_empty))[:2] == rows(greedy(model, source))

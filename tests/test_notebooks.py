@@ -1,0 +1,303 @@
+"""The notebooks keep the rules of tools/notebooks.py, and each of these rules can fail."""
+
+import copy
+import re
+import shutil
+import subprocess
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from nbval.plugin import get_sanitize_patterns
+
+from tools import check, execute, notebooks
+
+NOTEBOOKS = notebooks.chapters()
+PIXEL = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ"
+    "AAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+
+
+def name(path):
+    return str(path.relative_to(notebooks.ROOT))
+
+
+# The book as it is.
+
+
+def test_there_are_notebooks():
+    assert len(NOTEBOOKS) >= 3
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=name)
+def test_notebook_keeps_the_rules(path):
+    assert notebooks.problems(path.read_text()) == []
+
+
+# Each rule, on a small notebook that breaks it.
+
+
+def stream(text, channel="stdout"):
+    return new_output("stream", name=channel, text=text)
+
+
+def picture(alt="a point"):
+    data = {"image/png": PIXEL, "text/plain": alt}
+    return new_output("display_data", data, metadata={"image/png": {"alt": alt} if alt else {}})
+
+
+def code(source, *outputs, tags=()):
+    return new_code_cell(source, outputs=list(outputs), metadata={"tags": list(tags)})
+
+
+def good():
+    """A notebook that breaks no rule."""
+    notebook = new_notebook(
+        cells=[
+            new_markdown_cell("# A title\n\nSome $x$, a {word}, `code` and ```` ``` ````."),
+            code(notebooks.setup_source(), tags=["hide-input"]),
+            code("loss()", stream("0.1234"), picture(), tags=["nbval-ignore-output"]),
+            code("print('A:\\n4')", stream("A:\n4\n")),
+            code("1 / 0", error(), tags=["raises-exception"]),
+            code("# @title Solution 1\nprint(4)", stream("4\n"), tags=["hide-cell"]),
+        ]
+    )
+    for number, cell in enumerate(notebook.cells[1:], start=1):
+        cell.execution_count = number
+    return notebook
+
+
+def error(value="division by zero"):
+    return new_output("error", ename="ZeroDivisionError", evalue=value)
+
+
+def test_good_notebook_has_no_problems():
+    assert notebooks.problems(notebooks.canonical(good())) == []
+
+
+def swap_outputs(notebook, index, *outputs):
+    notebook.cells[index].outputs = list(outputs)
+
+
+def retag(notebook, index, *tags):
+    notebook.cells[index].metadata.tags = list(tags)
+
+
+def rewrite(notebook, index, source):
+    notebook.cells[index].source = source
+
+
+BREAKAGES = [
+    ("first code cell is not the set-up cell", lambda n: n.cells.pop(1)),
+    ("set-up cell is not tagged hide-input", lambda n: retag(n, 1)),
+    ("set-up cell prints something", lambda n: swap_outputs(n, 1, stream("Installing\n"))),
+    ("not executed once each, in order", lambda n: n.cells[3].update(execution_count=None)),
+    ("not executed once each, in order", lambda n: n.cells[3].update(execution_count=2)),
+    ("not executed once each, in order", lambda n: n.cells[5].update(execution_count=6)),
+    ("nothing in it is compared", lambda n: [swap_outputs(n, i) for i in (3, 4, 5)]),
+    ("code cell 2, which is not compared, none states", lambda n: swap_outputs(n, 3)),
+    ("code cell 2, which is not compared, none states", lambda n: swap_outputs(n, 3, picture())),
+    ("cell 4 is empty", lambda n: rewrite(n, 3, "  \n")),
+    ("cell 1 is empty", lambda n: rewrite(n, 0, "")),
+    ("cell 4 names a path of one machine", lambda n: swap_outputs(n, 3, stream("/home/me/x.py"))),
+    ("cell 4 names a path of one machine", lambda n: rewrite(n, 3, "open('/tmp/x')")),
+    ("cell 4 names a path of one machine", lambda n: rewrite(n, 3, r"open('C:\Users\me\x')")),
+    ("cell 5 names a path of one machine", lambda n: swap_outputs(n, 4, error("in /work/x.py"))),
+    ("cell 1 names a path of one machine", lambda n: rewrite(n, 0, "Look at /Users/me/x")),
+    ("cell 4 steers nbval with a comment", lambda n: rewrite(n, 3, "#NBVAL_SKIP\nprint(4)")),
+    ("cell 4 is tagged nbval-skip", lambda n: retag(n, 3, "nbval-skip")),
+    ("cell 4 is tagged skip-execution", lambda n: retag(n, 3, "skip-execution")),
+    ("cell 6 is hidden and has no title", lambda n: rewrite(n, 5, "print(4)")),
+    ("cell 6 is a solution that is not tagged", lambda n: retag(n, 5)),
+    ("cell 4 wrote to stderr", lambda n: n.cells[3].outputs.append(stream("oh", "stderr"))),
+    ("cell 5 stores an error: ZeroDivisionError", lambda n: retag(n, 4)),
+    ("cell 3 shows several images", lambda n: n.cells[2].outputs.append(picture())),
+    ("cell 3 shows an image without a text", lambda n: swap_outputs(n, 2, picture(alt=""))),
+    ("cell 1 shows an image without a text", lambda n: rewrite(n, 0, "![](a.png)")),
+    ("cell 1 shows an image without a text", lambda n: rewrite(n, 0, '<img src="a.png">')),
+    ("cell 1 holds MyST markup", lambda n: rewrite(n, 0, "As {cite}`vaswani2017` say")),
+    ("cell 1 holds MyST markup", lambda n: rewrite(n, 0, "```{note}\nA note.\n```")),
+    ("cell 1 holds MyST markup", lambda n: rewrite(n, 0, ":::{tip}\nA tip.\n:::")),
+    ("cell 1 holds MyST markup", lambda n: rewrite(n, 0, "(a-label)=\n# Title")),
+]
+
+
+@pytest.mark.parametrize(("expected", "spoil"), BREAKAGES)
+def test_broken_notebook_is_reported(expected, spoil):
+    notebook = good()
+    spoil(notebook)
+    found = notebooks.problems(notebooks.canonical(notebook))
+    assert any(expected in problem for problem in found), found
+
+
+def test_markdown_code_is_not_markup():
+    notebook = good()
+    notebook.cells[0].source = "# T\n\n```\n{cite}`x`\n```\n\nand ![a point](a.png)"
+    assert notebooks.problems(notebooks.canonical(notebook)) == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.replace('"display_name": "Python 3"', '"display_name": "mine"'),
+        lambda text: text.replace('"cellView": "form",\n', ""),
+        lambda text: text.replace('"alt": "a point"', '"alt": "another"', 1),
+        lambda text: text.rstrip(),
+        lambda text: text.replace('"tags": [', '"scrolled": true, "tags": [', 1),
+    ],
+)
+def test_other_forms_are_reported(change):
+    text = notebooks.canonical(good())
+    assert change(text) != text
+    assert "it is not in canonical form: make execute" in notebooks.problems(change(text))
+
+
+def test_foreign_file_is_reported():
+    assert "not a valid notebook" in notebooks.problems("{}")[0]
+    assert "not a valid notebook" in notebooks.problems("<html>")[0]
+
+
+def test_canonical_keeps_the_notebook_and_is_final():
+    notebook = good()
+    before = copy.deepcopy(notebook)
+    text = notebooks.canonical(notebook)
+    assert notebook == before
+    again = nbformat.reads(text, as_version=4)
+    assert notebooks.canonical(again) == text
+    assert [cell.id for cell in again.cells] == [cell.id for cell in before.cells]
+    assert [c.get("outputs") for c in again.cells] == [c.get("outputs") for c in before.cells]
+    assert again.cells[2].metadata.mystnb.image.alt == "a point"
+
+
+# What make execute stores.
+
+
+def test_execute_stores_outputs_in_canonical_form(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(notebooks.ROOT))
+    path = tmp_path / "chapter.ipynb"
+    notebook = good()
+    notebook.cells[1].source = "'an old set-up cell'"
+    notebook.cells[2].source = (
+        f"from IPython.display import display\n"
+        f"display({{'image/png': '{PIXEL}', 'text/plain': 'dot'}}, "
+        f"metadata={{'image/png': {{'alt': 'dot'}}}}, raw=True)"
+    )
+    notebook.cells[3].source = "import os\nprint('here:', os.listdir())\nprint('second')"
+    notebook.cells[3].outputs = [stream("something else")]
+    nbformat.write(notebook, path)
+    seconds, memory = execute.execute(path)
+    first = path.read_text()
+    stored = nbformat.reads(first, as_version=4)
+    assert notebooks.problems(first) == []
+    assert stored.cells[2].metadata.mystnb.image.alt == "dot"
+    assert stored.cells[3].outputs == [stream("here: ['chapter.ipynb']\nsecond\n")]
+    assert 0 < seconds < 60
+    assert 10**7 < memory < 2**32
+    execute.execute(path)
+    assert path.read_text() == first
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("import sys\nprint('a warning', file=sys.stderr)", "a warning"),
+        ("print(4)\nraise KeyError('lost')", "lost"),
+    ],
+)
+def test_execute_leaves_a_failing_notebook_alone(tmp_path, capfd, source, reason):
+    path = tmp_path / "chapter.ipynb"
+    notebook = good()
+    notebook.cells = [notebook.cells[1], notebook.cells[3]]
+    notebook.cells[1].source = source
+    nbformat.write(notebook, path)
+    before = path.read_text()
+    assert execute.main([str(path)]) == 1
+    said = capfd.readouterr()
+    assert reason in said.out
+    assert said.err == ""
+    assert path.read_text() == before
+
+
+# What nbval compares.
+
+
+def test_nbval_compares_what_it_should(tmp_path):
+    """Stored outputs that are wrong fail; those that may differ do not."""
+    shutil.copy(notebooks.ROOT / "book" / "conftest.py", tmp_path)
+    show = "from IPython.display import SVG, display\n"
+    cells = [
+        code("print(2 + 2)", stream("5\n")),
+        code("2 + 2", new_output("execute_result", {"text/plain": "5"}, execution_count=2)),
+        code("1 / 0", tags=["raises-exception"]),
+        code("print('more than was stored')"),
+        code("print(2 + 2)", stream("4\n")),
+        code("object()", new_output("execute_result", {"text/plain": OBJECT}, execution_count=6)),
+        code("import sys\nprint('w', file=sys.stderr)", stream("another warning\n", "stderr")),
+        code("print(2 + 2)", stream("5\n"), tags=["nbval-ignore-output"]),
+        code(f"{show}display(SVG('<svg/>'))", new_output("display_data", DRAWING)),
+    ]
+    for number, cell in enumerate(cells, start=1):
+        cell.execution_count = number
+    nbformat.write(new_notebook(cells=cells, metadata=notebooks.METADATA), tmp_path / "n.ipynb")
+    command = [*check.NBVAL, "-rA", "-p", "no:cacheprovider", str(tmp_path)]
+    said = subprocess.run(
+        command, cwd=notebooks.ROOT, env=notebooks.environment(), capture_output=True, text=True
+    ).stdout
+    verdicts = {int(n): v for v, n in re.findall(r"(PASSED|FAILED) \S*::Cell (\d+)", said)}
+    assert verdicts == {number: "FAILED" if number < 4 else "PASSED" for number in range(9)}, said
+
+
+OBJECT = "<object at 0x7f0011223344>"
+DRAWING = {
+    "image/svg+xml": "<svg><circle/></svg>",
+    "text/plain": "<IPython.core.display.SVG object>",
+}
+
+
+def test_nbval_stops_a_cell_that_hangs():
+    limit = next(option for option in check.NBVAL if option.startswith("--nbval-cell-timeout="))
+    assert 90 < int(limit.partition("=")[2]) <= execute.CELL_LIMIT
+
+
+# What the sanitising rules replace: for each section of the file what must change, and what not.
+RULES = {
+    "address": (
+        {
+            "<keras.src.Dense object at 0x7f1b2c3d4e50>": "<keras.src.Dense object at 0xADDRESS>",
+            "<function f at 0x000001F4A2B3C4D5>\nx": None,
+            "a at 0x10ab34f50, b at 0x10ab34f51": "a at 0xADDRESS, b at 0xADDRESS",
+        },
+        ["0xff0000", "looked at 0x10", "at 12345678", "the loss at step 0x", "float 1e-06"],
+    ),
+}
+
+
+def sanitising_rules():
+    text = (notebooks.ROOT / "tests" / "nbval-sanitize.cfg").read_text()
+    sections = re.split(r"^\[(.+)\]$", text, flags=re.MULTILINE)[1:]
+    return dict(zip(sections[::2], sections[1::2], strict=True))
+
+
+def test_every_sanitising_rule_has_an_example():
+    assert sanitising_rules().keys() == RULES.keys()
+    text = (notebooks.ROOT / "tests" / "nbval-sanitize.cfg").read_text()
+    assert len(get_sanitize_patterns(text)) == text.count("\nregex:") == len(RULES)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_sanitising_rule_replaces_what_it_should_and_nothing_else(rule):
+    [(pattern, replacement)] = get_sanitize_patterns(sanitising_rules()[rule])
+    changed, kept = RULES[rule]
+    for before, after in changed.items():
+        now = re.sub(pattern, replacement, before)
+        assert now != before
+        assert after is None or now == after
+    for text in kept:
+        assert re.sub(pattern, replacement, text) == text
+
+
+def test_switched_off_rule_would_be_noticed():
+    """Without the blank after `replace:` nbval drops a rule in silence: the count above sees it."""
+    assert get_sanitize_patterns("regex: a\nreplace: b") == [("a", "b")]
+    assert get_sanitize_patterns("regex: a\nreplace:") == []

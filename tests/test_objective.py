@@ -1,0 +1,277 @@
+"""Loss, metrics, schedule and optimizer against NumPy in float64, Keras and closed forms."""
+
+import copy
+
+import keras
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from keras import ops
+
+from nlp104.objective import (
+    MaskedAccuracy,
+    MaskedCrossentropy,
+    TokenLoss,
+    WarmupSchedule,
+    adam,
+    compile_model,
+    smoothed_crossentropy,
+)
+
+
+def random_batch(rng, batch=3, length=5, classes=7, scale=3.0):
+    """Labels with padding at the end of the rows, and logits."""
+    labels = rng.integers(1, classes, (batch, length)).astype("int32")
+    for row, real in enumerate(rng.integers(0, length + 1, batch)):
+        labels[row, real:] = 0
+    labels[0, 0] = 1  # at least one real token
+    return labels, rng.normal(0, scale, (batch, length, classes)).astype("float32")
+
+
+def one_hot_loss(labels, logits, label_smoothing):
+    """Cross-entropy with an explicit target distribution (Szegedy et al., 2016), in float64."""
+    logits = logits.astype("float64")
+    shifted = logits - logits.max(axis=-1, keepdims=True)
+    log_p = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+    classes = logits.shape[-1]
+    target = (1 - label_smoothing) * np.eye(classes)[labels] + label_smoothing / classes
+    losses, real = -(target * log_p).sum(axis=-1), labels != 0
+    gradient = (np.exp(log_p) - target) * real[..., None] / max(real.sum(), 1)
+    return losses, losses[real].mean() if real.any() else 0.0, gradient
+
+
+def value_and_gradient(function, x):
+    """A scalar function and its gradient, compiled where the backend compiles."""
+    if keras.backend.backend() == "tensorflow":
+        import tensorflow as tf
+
+        @tf.function
+        def compiled(x):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                value = function(x)
+            return value, tape.gradient(value, x)
+
+        value, gradient = compiled(tf.constant(x))
+        return value.numpy(), gradient.numpy()
+    if keras.backend.backend() == "jax":
+        import jax
+
+        value, gradient = jax.jit(jax.value_and_grad(function))(x)
+        return np.asarray(value), np.asarray(gradient)
+    import torch
+
+    x = torch.tensor(x, requires_grad=True)
+    value = function(x)
+    value.backward()
+    return value.detach().numpy(), x.grad.numpy()
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.1, 0.5]), st.sampled_from([0.1, 3, 60]))
+def test_loss_equals_explicit_target_distribution(seed, label_smoothing, scale):
+    labels, logits = random_batch(np.random.default_rng(seed), scale=scale)
+    _, expected, _ = one_hot_loss(labels, logits, label_smoothing)
+    loss = MaskedCrossentropy(label_smoothing)(labels, logits)
+    np.testing.assert_allclose(float(loss), expected, rtol=2e-6, atol=2e-6)
+
+
+@pytest.mark.parametrize("label_smoothing", [0.0, 0.1])
+def test_loss_equals_keras(label_smoothing):
+    labels, logits = random_batch(np.random.default_rng(1))
+    peer = keras.losses.CategoricalCrossentropy(
+        from_logits=True, label_smoothing=label_smoothing, reduction="none"
+    )
+    losses = ops.convert_to_numpy(peer(np.eye(7, dtype="float32")[labels], logits))
+    expected = losses[labels != 0].mean()
+    loss = float(MaskedCrossentropy(label_smoothing)(labels, logits))
+    assert loss == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("label_smoothing", [0.0, 0.1])
+def test_gradient_is_p_minus_q(label_smoothing):
+    labels, logits = random_batch(np.random.default_rng(2))
+    _, expected, expected_gradient = one_hot_loss(labels, logits, label_smoothing)
+    loss = MaskedCrossentropy(label_smoothing)
+    value, gradient = value_and_gradient(lambda x: loss(labels, x), logits)
+    assert value == pytest.approx(expected, rel=1e-6)
+    np.testing.assert_allclose(gradient, expected_gradient, atol=1e-7)
+
+
+def test_gradient_under_weights_of_tokens():
+    labels, logits = random_batch(np.random.default_rng(3))
+    weights = np.random.default_rng(4).random(labels.shape).astype("float32")
+    losses, _, _ = one_hot_loss(labels, logits, 0.1)
+    value, gradient = value_and_gradient(
+        lambda x: ops.sum(smoothed_crossentropy(ops.convert_to_tensor(labels), x, 0.1) * weights),
+        logits,
+    )
+    assert value == pytest.approx((losses * weights).sum(), rel=1e-5)
+    step = 1e-3 * gradient / np.linalg.norm(gradient)
+    changed, _, _ = one_hot_loss(labels, logits + step, 0.1)
+    slope = ((changed - losses) * weights).sum() / 1e-3
+    assert slope == pytest.approx(np.linalg.norm(gradient), rel=1e-2)
+
+
+def test_smoothing_spreads_over_the_whole_vocabulary():
+    """With a uniform prediction each class contributes alike, so smoothing changes nothing."""
+    labels = np.array([[3]])
+    assert float(MaskedCrossentropy(0.3)(labels, np.zeros((1, 1, 5)))) == pytest.approx(np.log(5))
+    # One class, padding, is nearly excluded: its share ε/K of the target makes that expensive.
+    logits = np.zeros((1, 1, 5), "float32")
+    logits[..., 0] = -1000.0
+    expected = 0.3 / 5 * 1000 + np.log(4)
+    assert float(MaskedCrossentropy(0.3)(labels, logits)) == pytest.approx(expected, rel=1e-5)
+
+
+def test_padding_does_not_count():
+    labels, logits = random_batch(np.random.default_rng(5))
+    changed = np.where((labels == 0)[..., None], 9.0 * logits[::-1], logits)
+    loss = MaskedCrossentropy(0.1)
+    assert float(loss(labels, logits)) == float(loss(labels, changed))
+    longer = np.pad(labels, ((0, 0), (0, 4))), np.pad(logits, ((0, 0), (0, 4), (0, 0)))
+    assert float(loss(*longer)) == pytest.approx(float(loss(labels, logits)), rel=1e-6)
+
+
+def test_all_padding_is_zero_with_zero_gradient():
+    labels, logits = np.zeros((2, 3), "int32"), np.ones((2, 3, 4), "float32")
+    value, gradient = value_and_gradient(lambda x: MaskedCrossentropy(0.1)(labels, x), logits)
+    assert value == 0
+    assert not gradient.any()
+
+
+def test_sample_weights_multiply_the_tokens():
+    labels, logits = random_batch(np.random.default_rng(6))
+    losses, _, _ = one_hot_loss(labels, logits, 0.0)
+    weights = np.array([1.0, 0.0, 2.0])
+    tokens = (labels != 0) * weights[:, None]
+    expected = (losses * tokens).sum() / tokens.sum()
+    assert float(MaskedCrossentropy()(labels, logits, weights)) == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_half_precision_logits_are_computed_in_float32(dtype):
+    labels = np.array([[1, 2]], "int32")
+    logits = ops.cast(np.array([[[0.0, 60000.0, -60000.0], [1.0, 2.0, 3.0]]]), dtype)
+    loss = MaskedCrossentropy(0.1)(labels, logits)
+    assert keras.backend.standardize_dtype(loss.dtype) == "float32"
+    _, expected, _ = one_hot_loss(labels, ops.convert_to_numpy(ops.cast(logits, "float32")), 0.1)
+    assert float(loss) == pytest.approx(expected, rel=1e-5)
+
+
+def test_label_smoothing_must_be_a_probability():
+    for wrong in (-0.1, 1.0, 2):
+        with pytest.raises(ValueError, match="label_smoothing must be at least 0 and below 1"):
+            MaskedCrossentropy(wrong)
+
+
+def test_metrics_weigh_every_token_alike():
+    """Two batches of unequal size: the mean over tokens is not the mean of the batches' means."""
+    rng = np.random.default_rng(7)
+    batches = [random_batch(rng, batch=2, length=3), random_batch(rng, batch=4, length=9)]
+    accuracy, loss = MaskedAccuracy(), TokenLoss(0.1)
+    hits, losses = [], []
+    for labels, logits in batches:
+        accuracy.update_state(labels, logits)
+        loss.update_state(labels, logits)
+        hits += list((logits.argmax(axis=-1) == labels)[labels != 0])
+        losses += list(one_hot_loss(labels, logits, 0.1)[0][labels != 0])
+    assert float(accuracy.result()) == pytest.approx(np.mean(hits), rel=1e-6)
+    assert float(loss.result()) == pytest.approx(np.mean(losses), rel=1e-6)
+    accuracy.reset_state()
+    assert float(accuracy.result()) == 0
+
+
+def test_accuracy_of_a_tie_and_of_nan():
+    accuracy = MaskedAccuracy()
+    accuracy.update_state(np.array([[2]]), np.array([[[0.0, 5.0, 5.0]]]))
+    assert float(accuracy.result()) == 1
+    accuracy.reset_state()
+    accuracy.update_state(np.array([[2]]), np.full((1, 1, 3), np.nan))
+    assert float(accuracy.result()) == 0
+
+
+class Constant(keras.Model):
+    """A model whose logits are one vector, whatever it reads."""
+
+    def __init__(self, classes):
+        super().__init__()
+        self.logits = self.add_weight((classes,), initializer="normal")
+
+    def call(self, token_ids):
+        return ops.zeros_like(ops.cast(token_ids, "float32"))[..., None] + self.logits
+
+
+def test_loss_in_the_history_is_per_token():
+    rng = np.random.default_rng(8)
+    batches = [random_batch(rng, batch=b, length=n)[0] for b, n in ((5, 2), (2, 11))]
+
+    class Data(keras.utils.PyDataset):
+        def __len__(self):
+            return len(batches)
+
+        def __getitem__(self, i):
+            return batches[i], batches[i]
+
+    model = Constant(7)
+    compile_model(model, learning_rate=0.1, label_smoothing=0.1)
+    logits = ops.convert_to_numpy(model.logits)
+    tokens = np.concatenate([labels[labels != 0] for labels in batches])
+    expected = one_hot_loss(tokens[None], np.tile(logits, (1, len(tokens), 1)), 0.1)[1]
+    scores = model.evaluate(Data(), verbose=0, return_dict=True)
+    assert set(scores) == {"loss", "accuracy"}
+    assert scores["loss"] == pytest.approx(expected, rel=1e-5)
+    # The number of Keras, a mean over sentences, is another one: the test could fail.
+    means = [one_hot_loss(b, np.tile(logits, (*b.shape, 1)), 0.1)[1] for b in batches]
+    assert abs(np.average(means, weights=[5, 2]) - expected) > 1e-3
+
+
+@pytest.mark.parametrize(("hidden_dim", "warmup_steps"), [(512, 4000), (512, 8000), (256, 4000)])
+def test_schedule_is_equation_3_of_the_paper(hidden_dim, warmup_steps):
+    schedule = WarmupSchedule.from_hidden_dim(hidden_dim, warmup_steps)
+    for step in (1, 2, 100, warmup_steps - 1, warmup_steps, warmup_steps + 1, 100_000):
+        expected = hidden_dim**-0.5 * min(step**-0.5, step * warmup_steps**-1.5)
+        assert float(schedule(step - 1)) == pytest.approx(expected, rel=1e-6)
+    assert schedule.peak == pytest.approx((hidden_dim * warmup_steps) ** -0.5)
+
+
+def test_schedule_peaks_where_it_says():
+    rates = [float(WarmupSchedule(0.01, 10)(step)) for step in range(50)]
+    assert int(np.argmax(rates)) == 9
+    assert max(rates) == pytest.approx(0.01)
+
+
+@pytest.mark.parametrize("wrong", [{"peak": 0}, {"peak": -1}, {"peak": 1, "warmup_steps": 0}])
+def test_schedule_needs_positive_numbers(wrong):
+    with pytest.raises(ValueError, match="must be positive"):
+        WarmupSchedule(**wrong)
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [
+        MaskedCrossentropy(0.2),
+        MaskedAccuracy(name="hits"),
+        TokenLoss(0.2),
+        WarmupSchedule(0.5, 7),
+        adam(WarmupSchedule(0.5, 7)),
+    ],
+    ids=lambda thing: type(thing).__name__,
+)
+def test_config_round_trip(thing):
+    config = keras.saving.serialize_keras_object(thing)
+    again = keras.saving.deserialize_keras_object(copy.deepcopy(config))
+    assert type(again) is type(thing)
+    assert keras.saving.serialize_keras_object(again) == config
+
+
+def test_adam_is_the_papers():
+    """Two steps on one weight against the update rule of Kingma & Ba (2015), in float64."""
+    weight = keras.Variable([1.0, -2.0])
+    optimizer = adam(0.01)
+    value, m, v = np.array([1.0, -2.0]), 0.0, 0.0
+    for t, gradient in enumerate(np.array([[0.3, -1e-4], [-0.2, 5.0]]), start=1):
+        optimizer.apply([ops.convert_to_tensor(gradient, "float32")], [weight])
+        m, v = 0.9 * m + 0.1 * gradient, 0.98 * v + 0.02 * gradient**2
+        value -= 0.01 * (m / (1 - 0.9**t)) / (np.sqrt(v / (1 - 0.98**t)) + 1e-9)
+    np.testing.assert_allclose(ops.convert_to_numpy(weight.value), value, rtol=1e-5)

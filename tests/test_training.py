@@ -1,0 +1,412 @@
+"""Training that can be stopped anywhere: the same weights, the same history, no broken files."""
+
+import csv
+import math
+import os
+import signal
+
+import keras
+import numpy as np
+import pytest
+
+from nlp104 import training
+from nlp104.batches import Batches
+from nlp104.checkpoints import (
+    average_checkpoints,
+    epoch_checkpoints,
+    load_state,
+    replacing,
+    save_state,
+    save_weights,
+)
+from nlp104.objective import WarmupSchedule, adam, compile_model
+from nlp104.progress import Progress, duration
+from nlp104.training import train
+from nlp104.transformer import Transformer
+
+VOCABULARY = 11
+
+
+class Toy(keras.Model):
+    """The smallest model with logits, dropout and a sum over the source: it traces in no time."""
+
+    def __init__(self, width=8, dropout=0.2):
+        super().__init__()
+        self.source = keras.layers.Embedding(VOCABULARY, width)
+        self.target = keras.layers.Embedding(VOCABULARY, width)
+        self.dropout = keras.layers.Dropout(dropout)
+        self.out = keras.layers.Dense(VOCABULARY)
+
+    def call(self, inputs, training=None):
+        source = inputs["encoder_token_ids"]
+        real = keras.ops.cast(source != 0, "float32")[..., None]
+        bag = keras.ops.sum(self.source(source) * real, axis=1, keepdims=True)
+        x = self.target(inputs["decoder_token_ids"]) + bag
+        return self.out(self.dropout(x, training=training))
+
+
+def sentences(count, seed, longest=6):
+    rng = np.random.default_rng(seed)
+    return [rng.integers(4, VOCABULARY, n).tolist() for n in rng.integers(1, longest + 1, count)]
+
+
+def make_batches(count=60, seed=0, batch_size=10, **options):
+    options = {"bucket_width": 4, **options}
+    return Batches(sentences(count, seed), sentences(count, seed + 1), batch_size, **options)
+
+
+def make_toy(seed=1, learning_rate=0.01, **options):
+    keras.utils.set_random_seed(seed)
+    model = Toy(**options)
+    compile_model(model, learning_rate)
+    return model
+
+
+def make_transformer(seed=1):
+    keras.utils.set_random_seed(seed)
+    model = Transformer(VOCABULARY, 1, 8, 16, 2, dropout=0.2)
+    compile_model(model, WarmupSchedule(0.01, 10))
+    return model
+
+
+def everything(model):
+    """All that decides how training goes on, as arrays."""
+    variables = [*model.variables, *model.optimizer.variables]
+    return [keras.ops.convert_to_numpy(variable) for variable in variables]
+
+
+def same(first, second):
+    return len(first) == len(second) and all(map(np.array_equal, first, second))
+
+
+def without_time(history):
+    return {k: v for k, v in history.items() if k not in ("seconds", "tokens_per_second")}
+
+
+def interrupt(monkeypatch, epoch, step, number=signal.SIGINT):
+    """Send a signal to this process when a step of an epoch, both counted from 0, is complete."""
+    original = training._Watch.on_train_batch_end
+
+    def on_train_batch_end(self, batch, logs=None):
+        position = self._run.position
+        if (position.epoch, position.step) == (epoch, step):
+            signal.raise_signal(number)
+        original(self, batch, logs)
+
+    monkeypatch.setattr(training._Watch, "on_train_batch_end", on_train_batch_end)
+
+
+@pytest.mark.parametrize("make_model", [make_toy, make_transformer])
+def test_resume_is_exact(make_model, tmp_path, monkeypatch):
+    """Stopped in mid-epoch with dropout on, resumed by a model that began elsewhere."""
+    whole = make_model()
+    history = train(whole, make_batches(), epochs=3, output=tmp_path / "whole", verbose=0)
+
+    with monkeypatch.context() as patch:
+        interrupt(patch, epoch=1, step=2)
+        with pytest.raises(KeyboardInterrupt, match="after 3 of 6 steps"):
+            train(make_model(), make_batches(), epochs=3, output=tmp_path / "parts", verbose=0)
+    resumed = make_model(seed=99)
+    assert not same(everything(resumed), everything(whole))
+    parts = train(
+        resumed, make_batches(), epochs=3, output=tmp_path / "parts", resume=True, verbose=0
+    )
+    assert same(everything(resumed), everything(whole))
+    assert without_time(parts) == without_time(history)
+    assert history["loss"][2] < history["loss"][0]
+
+
+def test_resume_between_epochs_and_of_a_complete_run(tmp_path):
+    validation = make_batches(20, seed=7)
+    whole = make_toy()
+    history = train(whole, make_batches(), validation, epochs=2, verbose=0)
+    for epochs in (1, 2, 2):  # the last time there is nothing left to do
+        model = make_toy(seed=epochs)
+        parts = train(
+            model, make_batches(), validation, epochs, output=tmp_path, resume=True, verbose=0
+        )
+    assert same(everything(model), everything(whole))
+    assert without_time(parts) == without_time(history)
+
+
+def test_stop_without_output_keeps_the_model(monkeypatch):
+    interrupt(monkeypatch, epoch=0, step=3, number=signal.SIGTERM)
+    model = make_toy()
+    with pytest.raises(KeyboardInterrupt, match=r"after 4 of 6 steps\. The model keeps"):
+        train(model, make_batches(), verbose=0)
+    assert int(model.optimizer.iterations) == 4
+
+
+def test_signals():
+    before = signal.getsignal(signal.SIGINT)
+    with training._stop_on_signal() as stop:
+        assert not stop
+        signal.raise_signal(signal.SIGINT)
+        assert stop
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_same_seed_same_run_other_order_another():
+    first, second, third = (make_toy() for _ in range(3))
+    train(first, make_batches(), epochs=2, verbose=0)
+    train(second, make_batches(), epochs=2, verbose=0)
+    train(third, make_batches(seed=0, shuffle=False), epochs=2, verbose=0)
+    assert same(everything(first), everything(second))
+    assert not same(everything(first), everything(third))
+
+
+@pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="JAX traces every shape")
+def test_one_trace_for_all_shapes_and_epochs(monkeypatch):
+    shapes = []
+    original = Toy.call
+
+    def call(self, inputs, training=None):
+        shapes.append((training, tuple(inputs["decoder_token_ids"].shape)))
+        return original(self, inputs, training=training)
+
+    monkeypatch.setattr(Toy, "call", call)
+    data = make_batches(bucket_width=1)
+    assert len(data.shapes) > 3
+    train(make_toy(), data, make_batches(20, seed=7, bucket_width=1), epochs=3, verbose=0)
+    traces = [call for call in shapes if call[1][0] != 1]  # not the call that makes the variables
+    assert traces == [(True, (None, None)), (False, (None, None))]
+
+
+def test_files_and_history(tmp_path):
+    validation = make_batches(20, seed=7)
+    model = make_toy()
+    history = train(model, make_batches(), validation, epochs=4, output=tmp_path, keep=2, verbose=0)
+    assert {path.name for path in (tmp_path / "checkpoints").iterdir()} == {
+        "latest.npz",
+        "best.weights.h5",
+        "epoch-0003.weights.h5",
+        "epoch-0004.weights.h5",
+    }
+    with (tmp_path / "history.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [[float(row[name]) for row in rows] for name in history] == list(history.values())
+    assert history["epoch"] == [1, 2, 3, 4]
+    assert {"loss", "accuracy", "val_loss", "val_accuracy", "learning_rate"} < set(history)
+    # The best weights give the lowest validation loss, the last ones are the model's.
+    last = model.get_weights()
+    model.load_weights(tmp_path / "checkpoints" / "epoch-0004.weights.h5")
+    assert same(model.get_weights(), last)
+    model.load_weights(tmp_path / "checkpoints" / "best.weights.h5")
+    best = model.evaluate(validation, verbose=0, return_dict=True)["loss"]
+    assert best == pytest.approx(min(history["val_loss"]), rel=1e-5)
+
+
+def test_loss_equals_evaluation_of_a_frozen_model():
+    """Without dropout and with a learning rate of 0, training and validation loss agree."""
+    model = make_toy(dropout=0.0, learning_rate=0.0)
+    history = train(model, make_batches(), make_batches(batch_size=7), epochs=1, verbose=0)
+    assert history["loss"][0] == pytest.approx(history["val_loss"][0], rel=1e-5)
+    assert history["accuracy"][0] == pytest.approx(history["val_accuracy"][0], rel=1e-5)
+
+
+def test_patience_counts_epochs_without_improvement(tmp_path):
+    validation = make_batches(20, seed=7)
+    options = {"epochs": 9, "patience": 2, "output": tmp_path, "verbose": 0}
+    history = train(make_toy(learning_rate=0.0), make_batches(), validation, **options)
+    assert history["epoch"] == [1, 2, 3]  # the first is the best, two others are no better
+    again = train(make_toy(learning_rate=0.0), make_batches(), validation, resume=True, **options)
+    assert again == history
+
+
+def test_loss_that_is_no_number_keeps_the_last_good_state(tmp_path):
+    def rate(boundary):
+        return keras.optimizers.schedules.PiecewiseConstantDecay([boundary], [0.01, 1e38])
+
+    model = make_toy(learning_rate=rate(8))
+    with pytest.raises(FloatingPointError, match=r"The loss became \w+ in epoch 2 .*latest.npz"):
+        train(model, make_batches(), epochs=3, output=tmp_path, verbose=0)
+    good = make_toy(learning_rate=rate(99))
+    train(good, make_batches(), epochs=1, output=tmp_path, resume=True, verbose=0)
+    assert all(np.isfinite(array).all() for array in everything(good))
+    assert [path.name for path in epoch_checkpoints(tmp_path)] == ["epoch-0001.weights.h5"]
+
+
+def test_a_long_epoch_saves_in_between(tmp_path, monkeypatch):
+    monkeypatch.setattr(training, "LOOK_SECONDS", -1)
+    monkeypatch.setattr(training, "SAVE_SECONDS", -1)
+    steps = []
+    original = training.save_state
+
+    def record(path, model, position):
+        steps.append((position["epoch"], position["step"]))
+        original(path, model, position)
+
+    monkeypatch.setattr(training, "save_state", record)
+    train(make_toy(), make_batches(30), epochs=2, output=tmp_path, verbose=0)
+    assert steps == [(0, 1), (0, 2), (0, 3), (1, 0), (1, 1), (1, 2), (1, 3), (2, 0)]
+
+
+def test_a_crash_resumes_from_the_last_save(tmp_path, monkeypatch):
+    """Nobody could save: training goes on from the state in between, and ends the same."""
+    whole = make_toy()
+    train(whole, make_batches(), epochs=2, verbose=0)
+    monkeypatch.setattr(training, "LOOK_SECONDS", -1)
+    monkeypatch.setattr(training, "SAVE_SECONDS", -1)
+    original = training._Watch.on_train_batch_end
+
+    def crash(self, batch, logs=None):
+        original(self, batch, logs)
+        if (self._run.position.epoch, self._run.position.step) == (1, 4):
+            raise RuntimeError("power cut")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(training._Watch, "on_train_batch_end", crash)
+        with pytest.raises(RuntimeError, match="power cut"):
+            train(make_toy(), make_batches(), epochs=2, output=tmp_path, verbose=0)
+    model = make_toy(seed=5)
+    train(model, make_batches(), epochs=2, output=tmp_path, resume=True, verbose=0)
+    assert same(everything(model), everything(whole))
+
+
+def test_progress_lines(capsys, monkeypatch):
+    train(make_toy(), make_batches(), make_batches(20, seed=7), epochs=2, verbose=2)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 2
+    assert lines[1].startswith("epoch 2/2  ")
+    for word in ("loss ", "accuracy ", "val_loss ", "val_accuracy ", " tokens/s"):
+        assert word in lines[1]
+    train(make_toy(), make_batches(), epochs=1, verbose=0)
+    assert capsys.readouterr().out == ""
+
+
+def test_estimate_of_the_time_left(capsys, monkeypatch):
+    """Steps of one second each: the estimate leaves out the first one, which took a minute."""
+    clock = [60.0]
+    monkeypatch.setattr("nlp104.progress.time.perf_counter", lambda: clock[0])
+    for verbose, expected in (
+        (1, "\repoch 1/5  step 31/100  loss 2.5000  8 min left\x1b[K"),
+        (2, "about 8 min left\n"),
+    ):
+        progress = Progress(epochs=5, steps=100, verbose=verbose)
+        clock[0] = 60.0
+        progress.step(0, 1, 2.5)
+        clock[0] += 30.0
+        progress.step(0, 31, 2.5)
+        assert capsys.readouterr().out == expected
+    assert [duration(s) for s in (0, 89, 90, 5340, 7500)] == [
+        "0 s",
+        "89 s",
+        "2 min",
+        "89 min",
+        "2 h 05 min",
+    ]
+
+
+def test_not_compiled_and_patience_without_validation():
+    with pytest.raises(ValueError, match="not compiled"):
+        train(Toy(), make_batches())
+    with pytest.raises(ValueError, match="pass validation"):
+        train(make_toy(), make_batches(), patience=1)
+
+
+def test_another_run_in_the_output(tmp_path):
+    train(make_toy(), make_batches(), epochs=1, output=tmp_path, verbose=0)
+    state = (tmp_path / "checkpoints" / "latest.npz").read_bytes()
+    options = {"output": tmp_path, "epochs": 2, "verbose": 0}
+    with pytest.raises(FileExistsError, match="pass resume=True"):
+        train(make_toy(), make_batches(), **options)
+    with pytest.raises(ValueError, match=r"another model.*has the shape \(11, 8\) instead of"):
+        train(make_toy(width=9), make_batches(), resume=True, **options)
+    with pytest.raises(ValueError, match="other training data"):
+        train(make_toy(), make_batches(seed=3), resume=True, **options)
+    assert (tmp_path / "checkpoints" / "latest.npz").read_bytes() == state
+
+
+@pytest.mark.parametrize("damage", [lambda b: b[: len(b) // 2], lambda b: b"", lambda b: b"text"])
+def test_damaged_state_is_a_clear_error(tmp_path, damage):
+    path = tmp_path / "latest.npz"
+    model = make_toy()
+    training._build(model, make_batches())
+    save_state(path, model, {"epoch": 1})
+    assert load_state(path, model) == {"epoch": 1}
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(ValueError, match=r"latest\.npz is damaged"):
+        load_state(path, model)
+
+
+def test_average_is_the_mean_of_the_weights(tmp_path):
+    model = make_toy()
+    training._build(model, make_batches())
+    rng = np.random.default_rng(0)
+    paths, weights = [], []
+    for number in range(3):
+        paths.append(tmp_path / f"{number}.weights.h5")
+        weights.append([rng.normal(size=w.shape).astype("float32") for w in model.get_weights()])
+        model.set_weights(weights[-1])
+        save_weights(paths[-1], model)
+    average_checkpoints(model, paths)
+    for mean, *parts in zip(model.get_weights(), *weights, strict=True):
+        np.testing.assert_allclose(mean, np.mean(parts, axis=0, dtype="float64"), rtol=1e-6)
+    average_checkpoints(model, paths[1:2])
+    assert same(model.get_weights(), weights[1])
+
+
+def test_bad_checkpoints_leave_the_model_as_it_is(tmp_path):
+    model = make_toy()
+    training._build(model, make_batches())
+    before = model.get_weights()
+    good, bad = tmp_path / "good.weights.h5", tmp_path / "bad.weights.h5"
+    save_weights(good, make_built_toy())
+    bad.write_bytes(good.read_bytes()[:100])
+    for paths in ([good, bad], [good, tmp_path / "none.weights.h5"]):
+        with pytest.raises(ValueError, match=f"{paths[1].name} is missing, damaged or belongs"):
+            average_checkpoints(model, paths)
+        assert same(model.get_weights(), before)
+    save_weights(bad, make_built_toy(width=9))
+    with pytest.raises(ValueError, match="belongs to another model"):
+        average_checkpoints(model, [good, bad])
+    assert same(model.get_weights(), before)
+    with pytest.raises(ValueError, match="at least one checkpoint"):
+        average_checkpoints(model, [])
+
+
+def make_built_toy(**options):
+    model = make_toy(seed=2, **options)
+    training._build(model, make_batches())
+    return model
+
+
+def test_weights_that_are_no_numbers_are_not_saved(tmp_path):
+    model = make_built_toy()
+    save_state(tmp_path / "latest.npz", model, {})
+    before = (tmp_path / "latest.npz").read_bytes()
+    model.set_weights([w * math.nan for w in model.get_weights()])
+    with pytest.raises(FloatingPointError, match="not finite"):
+        save_state(tmp_path / "latest.npz", model, {})
+    assert (tmp_path / "latest.npz").read_bytes() == before
+
+
+def test_no_half_written_file(tmp_path):
+    path = tmp_path / "file.txt"
+    path.write_text("old")
+    with pytest.raises(OSError, match="full"), replacing(path) as temporary:  # noqa: PT012
+        temporary.write_text("ne")
+        raise OSError("the disk is full")
+    assert path.read_text() == "old"
+    with replacing(path) as temporary:
+        temporary.write_text("new")
+    assert path.read_text() == "new"
+    assert os.listdir(tmp_path) == ["file.txt"]
+
+
+def test_checkpoints_are_in_the_order_of_epochs(tmp_path):
+    (tmp_path / "checkpoints").mkdir()
+    for epoch in (2, 10, 10000, 9):
+        (tmp_path / "checkpoints" / f"epoch-{epoch:04d}.weights.h5").touch()
+    names = [path.name for path in epoch_checkpoints(tmp_path)]
+    assert [int(name[6:].split(".")[0]) for name in names] == [2, 9, 10, 10000]
+
+
+def test_adam_moments_are_part_of_the_state(tmp_path):
+    """What `test_resume_is_exact` compares is not empty."""
+    model = make_built_toy()
+    assert len(model.optimizer.variables) > 2 * len(model.trainable_variables)
+    assert len(model.variables) == len(model.weights) + 1  # the seed of the dropout
+    assert isinstance(model.optimizer, type(adam(0.1)))

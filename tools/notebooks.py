@@ -1,0 +1,207 @@
+"""What a notebook of this book must look like: its canonical form, and the rules that it keeps.
+
+`canonical` is what `tools/execute.py` writes; `problems` is what `tests/test_notebooks.py` asks.
+"""
+
+import copy
+import os
+import re
+from pathlib import Path
+
+import nbformat
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+
+SETUP = """\
+# @title Set-up: on Colab this installs nlp104 and leaves TensorFlow as it is
+import importlib.util
+import os
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # TensorFlow starts without its log lines
+if importlib.util.find_spec("nlp104") is None:
+    %pip install --quiet "nlp104 @ git+{address}"\
+"""
+
+METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+IMAGES = ("image/png", "image/jpeg", "image/svg+xml")
+LOCAL_PATH = re.compile(
+    r"(?<![\w.:/])/(?:home|root|Users|tmp|work|var/folders|private)/\w|[A-Z]:\\Users"
+)
+DIRECTIVE = re.compile(
+    r"^ *(?:`{3,}|:{3,}|~{3,})\{|\{[a-zA-Z][\w:.-]*\}`|^\([\w-]+\)=\s*$", re.MULTILINE
+)
+UNSUPPORTED = {
+    "nbval-skip": "a cell that is skipped proves nothing",
+    "skip-execution": "nbval does not know it",
+}
+
+
+def address(root=ROOT):
+    """The repository's address: it stands in `_config.yml`, and everything else follows it."""
+    return yaml.safe_load((root / "_config.yml").read_text())["repository"]["url"]
+
+
+def setup_source():
+    """The first code cell of every notebook."""
+    return SETUP.format(address=address())
+
+
+def chapters(root=ROOT):
+    """The notebooks of the book, in the reading order of `_toc.yml`."""
+    names = re.findall(
+        r"^\s*(?:- file|root):\s*(\S+)", (root / "_toc.yml").read_text(), re.MULTILINE
+    )
+    paths = (root / f"{name}.ipynb" for name in names)
+    return [path for path in paths if path.exists()]
+
+
+def environment(**settings):
+    """The environment in which notebooks are executed: the same for stored and for new outputs."""
+    inherited = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}
+    fixed = {
+        "KERAS_BACKEND": "tensorflow",
+        "PYTHONHASHSEED": "0",
+        "TF_CPP_MIN_LOG_LEVEL": "3",
+    }
+    return {**inherited, **fixed, **settings}
+
+
+def alternative_text(output):
+    """The text that stands for an image, from the metadata that `nlp104.plot.show` writes."""
+    metadata = output.get("metadata", {})
+    return next((metadata[kind]["alt"] for kind in IMAGES if "alt" in metadata.get(kind, {})), "")
+
+
+def images(cell):
+    """The outputs of a cell that are images."""
+    return [
+        output for output in cell.get("outputs", []) if set(IMAGES) & set(output.get("data", ()))
+    ]
+
+
+def canonical(notebook):
+    """The one way in which a notebook is written, as text.
+
+    Of the metadata, the tags and the settings for the rendered book are kept. A cell that begins
+    with `# @title` is folded in Colab and in JupyterLab. The text for an image goes where the
+    rendered book looks for it.
+    """
+    notebook = copy.deepcopy(notebook)
+    notebook.metadata = METADATA
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    for cell in notebook.cells:
+        cell.source = cell.source.rstrip()
+        kept = {key: cell.metadata[key] for key in ("mystnb", "tags") if cell.metadata.get(key)}
+        cell.metadata = nbformat.from_dict(kept)
+        if cell.cell_type != "code":
+            continue
+        if cell.source.startswith("# @title"):
+            cell.metadata["cellView"] = "form"
+            cell.metadata["jupyter"] = {"source_hidden": True}
+        if images(cell):
+            image = cell.metadata.setdefault("mystnb", {}).setdefault("image", {})
+            image["alt"] = alternative_text(images(cell)[0])
+    return nbformat.writes(notebook) + "\n"
+
+
+def replace(path, text):
+    """Write a file whole or not at all."""
+    temporary = path.with_suffix(".part")
+    temporary.write_text(text)
+    os.replace(temporary, path)
+
+
+def printed(cell):
+    """The texts in the outputs of a cell, images left out."""
+    for output in cell.outputs:
+        yield from (output.get("text", ""), output.get("evalue", ""))
+        yield from (t for kind, t in output.get("data", {}).items() if kind not in IMAGES)
+
+
+def is_compared(cell):
+    """Whether nbval compares something in this cell that says more than "a figure was drawn"."""
+    tags = cell.metadata.get("tags", [])
+    return "nbval-ignore-output" not in tags and any(
+        output.output_type == "error" or output.get("name") == "stdout" or "data" in output
+        for output in cell.outputs
+        if output not in images(cell)
+    )
+
+
+def problems(text):
+    """Every rule that the notebook breaks, one sentence each; none if it may be published."""
+    try:
+        notebook = nbformat.reads(text, as_version=4)
+        nbformat.validate(notebook)
+    except Exception as error:
+        return [f"it is not a valid notebook: {error}"]
+    found = [] if text == canonical(notebook) else ["it is not in canonical form: make execute"]
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    if not code or code[0].source != setup_source():
+        found.append("its first code cell is not the set-up cell of tools/notebooks.py")
+    elif "hide-input" not in code[0].metadata.get("tags", []):
+        found.append("its set-up cell is not tagged hide-input")
+    elif code[0].outputs:
+        found.append("its set-up cell prints something: is nlp104 not installed?")
+    if [cell.execution_count for cell in code] != list(range(1, len(code) + 1)):
+        found.append("its code cells were not executed once each, in order: make execute")
+    if not any(is_compared(cell) for cell in code):
+        found.append("nothing in it is compared")
+    for number, cell in enumerate(code):
+        following = (c for c in code[number + 1 :] if not is_ignored(c))
+        if is_ignored(cell) and not is_compared(next(following, cell)):
+            found.append(
+                f"after its code cell {number + 1}, which is not compared, none states facts"
+            )
+    for number, cell in enumerate(notebook.cells, start=1):
+        check = code_problems if cell.cell_type == "code" else text_problems
+        found += [f"its cell {number} {problem}" for problem in check(cell)]
+    return found
+
+
+def is_ignored(cell):
+    return "nbval-ignore-output" in cell.metadata.get("tags", [])
+
+
+def code_problems(cell):
+    """What is wrong with one code cell."""
+    tags = cell.metadata.get("tags", [])
+    if not cell.source.strip():
+        yield "is empty"
+    if any(LOCAL_PATH.search(text) for text in [cell.source, *printed(cell)]):
+        yield "names a path of one machine"
+    if re.search(r"^\s*#\s*(NBVAL_|PYTEST_VALIDATE)", cell.source, re.MULTILINE):
+        yield "steers nbval with a comment: use a tag"
+    for tag in set(tags) & set(UNSUPPORTED):
+        yield f"is tagged {tag}: {UNSUPPORTED[tag]}"
+    title = re.match("# @title (.*)", cell.source)
+    if "hide-cell" in tags and not title:
+        yield "is hidden and has no title: a solution begins with '# @title Solution …'"
+    if title and "solution" in title[1].lower() and "hide-cell" not in tags:
+        yield "is a solution that is not tagged hide-cell"
+    for output in cell.outputs:
+        if output.get("name") == "stderr":
+            yield "wrote to stderr"
+        if output.output_type == "error" and "raises-exception" not in tags:
+            yield f"stores an error: {output.ename}"
+    if len(images(cell)) > 1:
+        yield "shows several images: the text for them is one per cell"
+    if any(not alternative_text(output) for output in images(cell)):
+        yield "shows an image without a text for those who cannot see it: plot.show(…, alt=…)"
+
+
+def text_problems(cell):
+    """What is wrong with one Markdown cell."""
+    prose = re.sub(r"```\w*\n.*?```", "", cell.source, flags=re.DOTALL)
+    if not prose.strip():
+        yield "is empty"
+    if DIRECTIVE.search(prose):
+        yield "holds MyST markup, which reads badly outside the book"
+    if re.search(r"!\[\]\(|<img(?![^>]*\balt=)", prose):
+        yield "shows an image without a text for those who cannot see it"
+    if LOCAL_PATH.search(cell.source):
+        yield "names a path of one machine"
