@@ -37,7 +37,7 @@ def execute(path):
         kernel_name="python3",
         resources={"metadata": {"path": path.parent}},
         record_timing=False,
-        extra_arguments=["--log-level=ERROR"],  # the kernel's own remarks are not the chapter's
+        extra_arguments=["--log-level=CRITICAL"],  # the kernel's own remarks are not the chapter's
         coalesce_streams=True,
     )
     start = time.perf_counter()

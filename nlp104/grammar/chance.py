@@ -3,9 +3,9 @@
 import random
 from functools import cache
 
-from nlp104 import lexicon
-from nlp104.lexicon import ADJECTIVES, GROUPS, kinds
-from nlp104.phrases import NounPhrase, Pronoun
+from nlp104.grammar import lexicon
+from nlp104.grammar.lexicon import ADJECTIVES, GROUPS, kinds
+from nlp104.grammar.phrases import NounPhrase, Pronoun
 
 
 class Draw:

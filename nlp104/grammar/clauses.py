@@ -1,11 +1,11 @@
 """Clauses in two languages: verbs in their tense, denied or asked, and clauses inside of clauses.
 
-They are phrases in the sense of `nlp104.phrases`.
+They are phrases in the sense of `nlp104.grammar.phrases`.
 """
 
-from nlp104.french import compound_past, conjugation, imperfect
-from nlp104.lexicon import BE
-from nlp104.phrases import AdjectivePhrase, Leaf, preposition
+from nlp104.grammar.french import compound_past, conjugation, imperfect
+from nlp104.grammar.lexicon import BE
+from nlp104.grammar.phrases import AdjectivePhrase, Leaf, preposition
 
 
 class Clause:

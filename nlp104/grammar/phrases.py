@@ -14,8 +14,8 @@ its ``agreement(reading)`` in French.
 
 from itertools import product
 
-from nlp104 import lexicon
-from nlp104.french import Agreement, agree, starts_with_vowel
+from nlp104.grammar import lexicon
+from nlp104.grammar.french import Agreement, agree, starts_with_vowel
 
 
 class Leaf:

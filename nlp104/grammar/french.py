@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-from nlp104 import lexicon
+from nlp104.grammar import lexicon
 
 Word = tuple[str, tuple[Any, ...]]
 

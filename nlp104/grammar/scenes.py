@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from nlp104.lexicon import VERBS, Verb, kinds, rows
+from nlp104.grammar.lexicon import VERBS, Verb, kinds, rows
 
 # English and French preposition | what can be there | in relation to what.
 _LOCATIONS = """

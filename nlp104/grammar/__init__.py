@@ -14,10 +14,10 @@ import hashlib
 from dataclasses import dataclass
 from functools import cache
 
-from nlp104.chance import Draw
-from nlp104.french import Word, smooth, spell
-from nlp104.patterns import Sentence, draw_sentence
-from nlp104.phrases import READINGS, Leaf, readings
+from nlp104.grammar.chance import Draw
+from nlp104.grammar.french import Word, smooth, spell
+from nlp104.grammar.patterns import Sentence, draw_sentence
+from nlp104.grammar.phrases import READINGS, Leaf, readings
 
 SPLITS = ("train", "validation", "test")
 MAX_COUNT = {"train": 1_000_000, "validation": 50_000, "test": 50_000}

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from nlp104.chance import (
+from nlp104.grammar.chance import (
     a_noun,
     attributes,
     definite_determiner,
@@ -10,10 +10,16 @@ from nlp104.chance import (
     predicates,
     subject,
 )
-from nlp104.clauses import Clause, Gap, Relative, Subordinate
-from nlp104.lexicon import ABSOLUTE, ADJECTIVES, ADVERBS, BE, GROUPS, NOUNS, VERBS, kinds
-from nlp104.phrases import AdjectivePhrase, AdverbPhrase, NounPhrase, PrepositionPhrase, Pronoun
-from nlp104.scenes import MOTIVES, PLACES, REASONS
+from nlp104.grammar.clauses import Clause, Gap, Relative, Subordinate
+from nlp104.grammar.lexicon import ABSOLUTE, ADJECTIVES, ADVERBS, BE, GROUPS, NOUNS, VERBS, kinds
+from nlp104.grammar.phrases import (
+    AdjectivePhrase,
+    AdverbPhrase,
+    NounPhrase,
+    PrepositionPhrase,
+    Pronoun,
+)
+from nlp104.grammar.scenes import MOTIVES, PLACES, REASONS
 
 
 class Mood(NamedTuple):
