@@ -23,7 +23,16 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-PARTS = ("nlp104", "tests", "book", "tools", "pyproject.toml", "_config.yml", "_toc.yml")
+PARTS = (
+    "nlp104",
+    "tests",
+    "book",
+    "results",
+    "tools",
+    "pyproject.toml",
+    "_config.yml",
+    "_toc.yml",
+)
 
 
 @dataclass(frozen=True)
