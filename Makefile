@@ -4,6 +4,7 @@
 PYTHON ?= python3
 NOTEBOOKS ?=
 FAULTS ?=
+BENCH ?=
 PORT ?= 8104
 
 BIN := .venv/bin
@@ -11,7 +12,7 @@ HTML := book/_build/html
 START := $(shell date +%s)
 
 .DEFAULT_GOAL := help
-.PHONY: help prepare book test execute lint format serve lock faults address clean
+.PHONY: help prepare book test execute lint format serve lock faults bench address clean
 
 help: ## This list
 	@echo "make book and make test are all that is needed; PYTHON=… chooses another Python."
@@ -53,9 +54,18 @@ lock: prepare ## Solve requirements.txt again after a change of pyproject.toml
 faults: prepare ## Plant faults in a copy of the package: which test and which chapter catch each?
 	@$(BIN)/python -m tools.faults $(FAULTS)
 
+bench: .venv-bench/prepared ## Measure against the peers, hours; a trial: BENCH="--quick"
+	@.venv-bench/bin/python -m benchmarks $(BENCH)
+
+.venv-bench/prepared: pyproject.toml | prepare
+	@echo "Installing the peers of the benchmarks into .venv-bench (KerasHub, PyTorch: gigabytes)"
+	@$(BIN)/python -m uv venv --quiet --clear --python $(BIN)/python .venv-bench
+	@$(BIN)/python -m uv pip install --quiet --python .venv-bench/bin/python --editable . --group bench
+	@touch $@
+
 address: prepare ## Give the repository another address: URL=https://github.com/owner/name
 	@$(BIN)/python -m tools.address $(URL)
 
-clean: ## Remove what was built (and with ALL=1 also .venv)
+clean: ## Remove what was built (and with ALL=1 also .venv and .venv-bench)
 	@rm -rf book/_build build dist nlp104.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis
-	@if [ -n "$(ALL)" ]; then rm -rf .venv; fi
+	@if [ -n "$(ALL)" ]; then rm -rf .venv .venv-bench; fi

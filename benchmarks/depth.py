@@ -1,0 +1,94 @@
+"""What skip connections and normalisation do for training a stack of six encoder layers.
+
+    python -m benchmarks.depth
+
+writes ``results/depth/losses.json``: the training loss of four stacks that differ in nothing else,
+with three seeds each, on lines of random words that are to be said backwards. Every step sees new
+lines, so the loss is that of lines never seen before. The chapter on skip connections draws it.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import keras
+import numpy as np
+
+from nlp104 import recipe
+from nlp104.attention import MultiHeadAttention
+from nlp104.encoding import TokenAndPositionEmbedding
+from nlp104.sublayers import FeedForward
+
+RESULTS = Path(__file__).resolve().parents[1] / "results" / "depth"
+SEEDS = (1, 2, 3)
+LAYERS, WIDTH, WORDS, LENGTH = 6, 32, 16, 12
+BATCH, STEPS, EVERY, RATE = 32, 700, 50, 1e-3
+VARIANTS = {
+    "skips, pre-norm": {"skips": True, "norm": "pre"},
+    "skips, post-norm": {"skips": True, "norm": "post"},
+    "skips, no norm": {"skips": True, "norm": None},
+    "no skips, post-norm": {"skips": False, "norm": "post"},
+}
+
+
+class Stack(keras.Model):
+    """Encoder layers whose skip connections and normalisation can be taken out."""
+
+    def __init__(self, skips, norm):
+        super().__init__()
+        self.skips, self.norm = skips, norm
+        self.embedding = TokenAndPositionEmbedding(WORDS, WIDTH, LENGTH)
+        self.attentions = [MultiHeadAttention(2, WIDTH // 2) for _ in range(LAYERS)]
+        self.feed_forwards = [FeedForward(WIDTH, 4 * WIDTH) for _ in range(LAYERS)]
+        self.norms = [keras.layers.LayerNormalization(epsilon=1e-6) for _ in range(2 * LAYERS + 1)]
+        self.to_words = keras.layers.Dense(WORDS)
+
+    def call(self, token_ids):
+        x, norms = self.embedding(token_ids), iter(self.norms)
+        for attend, feed in zip(self.attentions, self.feed_forwards, strict=True):
+            x = self.wire(x, lambda h, attend=attend: attend(h, h), next(norms))
+            x = self.wire(x, feed, next(norms))
+        return self.to_words(next(norms)(x) if self.norm == "pre" else x)
+
+    def wire(self, x, sub_layer, norm):
+        change = sub_layer(norm(x) if self.norm == "pre" else x)
+        x = x + change if self.skips else change
+        return norm(x) if self.norm == "post" else x
+
+
+def train(seed, skips, norm):
+    """The mean loss of every `EVERY` steps."""
+    keras.utils.set_random_seed(seed)
+    rng, losses = np.random.default_rng(seed), []
+    model = Stack(skips, norm)
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile(keras.optimizers.Adam(RATE), loss=loss, jit_compile=True)
+    for _ in range(STEPS // EVERY):
+        lines = rng.integers(WORDS, size=(EVERY * BATCH, LENGTH))
+        history = model.fit(lines, lines[:, ::-1], batch_size=BATCH, verbose=0).history
+        losses.append(round(history["loss"][0], 4))
+    return losses
+
+
+def main():
+    losses = {}
+    for name, variant in VARIANTS.items():
+        losses[name] = [train(seed, **variant) for seed in SEEDS]
+        print(f"{name}: {[run[-1] for run in losses[name]]}", flush=True)
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    record = {
+        "command": "python -m benchmarks.depth",
+        "seeds": SEEDS,
+        "layers": LAYERS,
+        "steps_per_point": EVERY,
+        "learning_rate": RATE,
+        "loss_of_a_guess": round(float(np.log(WORDS)), 4),
+        "versions": recipe.versions(keras.backend.backend()),
+        "losses": losses,
+    }
+    text = json.dumps(record, indent=1)
+    (RESULTS / "losses.json").write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
