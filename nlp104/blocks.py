@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from nlp104.attention import MultiHeadAttention, causal_mask
+from nlp104.attention import MultiHeadAttention
 from nlp104.checks import require_positive
 from nlp104.sublayers import FeedForward, Residual
 
@@ -218,44 +218,51 @@ class DecoderLayer(Block):
         change = self.feed_forward(self.feed_forward_residual.before(x), training=training)
         return self.feed_forward_residual(x, change, training=training), scores
 
-    def start_cache(self, encoder_output, max_length):
+    def start_cache(self, encoder_output, max_length, num_beams=1):
         """Keys and values for decoding step by step.
 
         Args:
             encoder_output: `[batch, source, hidden_dim]`.
             max_length: number of steps to make room for.
+            num_beams: number of hypotheses that are decoded side by side for each row.
 
         Returns:
             Four tensors: empty keys and values of the self-attention, `[batch, heads, max_length,
-            head_dim]`, and those of the cross-attention, `[batch, heads, source, head_dim]`, which
-            stay as they are.
+            num_beams, head_dim]`, and those of the cross-attention, `[batch, heads, source,
+            head_dim]`, which stay as they are and serve all hypotheses of a row.
         """
-        attention = self.self_attention
-        shape = (ops.shape(encoder_output)[0], self.num_heads, max_length, attention.key_dim)
-        empty = ops.zeros(shape, dtype=self.compute_dtype)
+        batch, head_dim = ops.shape(encoder_output)[0], self.self_attention.key_dim
+        empty = ops.zeros(
+            (batch, self.num_heads, max_length, num_beams, head_dim), dtype=self.compute_dtype
+        )
         return (empty, empty, *self.cross_attention.project_keys_values(encoder_output))
 
-    def step(self, inputs, step, cache, encoder_padding_mask=None):
+    def step(self, inputs, step, cache, past, encoder_padding_mask=None):
         """One position, given the keys and values of those before it.
 
+        The hypotheses of a row are queries side by side: one product looks at everything that any
+        of them has written, and a mask hides what the others wrote.
+
         Args:
-            inputs: `[batch, 1, hidden_dim]`, the vector at position `step`.
+            inputs: `[batch, num_beams, hidden_dim]`, the vectors at position `step`.
             step: integer scalar.
             cache: from `start_cache` or from the step before.
+            past: booleans that broadcast to `[batch, num_beams, max_length * num_beams]`, which
+                keys each hypothesis may look at, this position's among them.
             encoder_padding_mask: booleans `[batch, source]`.
 
         Returns:
-            `[batch, 1, hidden_dim]` and the cache with this position's keys and values.
+            `[batch, num_beams, hidden_dim]` and the cache with this position's keys and values.
         """
         keys, values, *cross = cache
         x = self.self_attention_residual.before(inputs)
         new_keys, new_values = self.self_attention.project_keys_values(x)
         # Not `ops.slice_update`: on TensorFlow it is compiled by XLA, anew for every shape.
-        here = ops.expand_dims(ops.equal(ops.arange(ops.shape(keys)[2]), step), 1)
-        keys = ops.where(here, new_keys, keys)  # [batch, heads, max_length, head_dim]
-        values = ops.where(here, new_values, values)
-        past = causal_mask(1, ops.shape(keys)[2], offset=step)  # [1, max_length]
-        x = self.self_attention_residual(inputs, self.self_attention.attend(x, keys, values, past))
+        here = ops.reshape(ops.equal(ops.arange(ops.shape(keys)[2]), step), (-1, 1, 1))
+        keys = ops.where(here, ops.expand_dims(new_keys, 2), keys)
+        values = ops.where(here, ops.expand_dims(new_values, 2), values)
+        change = self.self_attention.attend(x, _join_beams(keys), _join_beams(values), past)
+        x = self.self_attention_residual(inputs, change)
         x, _ = self._after_self_attention(x, cross, encoder_padding_mask)
         return x, (keys, values, *cross)
 
@@ -263,3 +270,9 @@ class DecoderLayer(Block):
 def keys_mask(padding_mask):
     """From a mask of tokens `[batch, length]` to one of keys, alike for all queries."""
     return None if padding_mask is None else ops.expand_dims(padding_mask, 1)
+
+
+def _join_beams(cache):
+    """`[batch, heads, length, num_beams, head_dim]` to `[batch, heads, length * num_beams, …]`."""
+    _, heads, _, _, head_dim = cache.shape
+    return ops.reshape(cache, (ops.shape(cache)[0], heads, -1, head_dim))

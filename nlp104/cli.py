@@ -50,6 +50,7 @@ _EVALUATE_EXAMPLES = """\
 examples:
   nlp104 evaluate --model eng-fra --data fra.txt
   nlp104 evaluate --model en-de --data train --test test_2016 --limit 100
+  nlp104 evaluate --model en-de --beams 5 --length-penalty 1
 """
 
 _DATA_HELP = (
@@ -213,7 +214,7 @@ def _add_train(parser):
 def _add_translate(parser):
     option = _options(parser)
     option("--model", "directory that `nlp104 train` made", required=True, metavar="DIR")
-    option("--batch-size", "sentences at a time (default: 32)", type=_count, metavar="N")
+    _add_decoding(option)
     option(
         "--max-length",
         "longest translation (default: 50 more than the source)",
@@ -234,7 +235,30 @@ def _add_evaluate(parser):
     option("--split", "test (default), validation or train", choices=SPLITS, metavar="SPLIT")
     option("--limit", "score only the first N sentences", type=_count, metavar="N")
     option("--show", "print N translations (default: 5)", type=_count, metavar="N")
+    _add_decoding(option)
+
+
+def _add_decoding(option):
+    """Options of `Translator.translate`, under the names that it has for them."""
     option("--batch-size", "sentences at a time (default: 32)", type=_count, metavar="N")
+    option(
+        "--beams",
+        "beam search that keeps N beginnings (default: 1, greedy)",
+        type=_count,
+        metavar="N",
+        dest="num_beams",
+    )
+    option(
+        "--length-penalty",
+        "of beam search; more of it gives longer translations (default: 0.6)",
+        type=_at_least_0,
+        metavar="A",
+    )
+    option(
+        "--jit-compile",
+        "compile with XLA: seconds at first, then faster; for thousands of sentences",
+        action="store_true",
+    )
 
 
 def _options(parser, title=None):
@@ -264,6 +288,14 @@ def _fraction(text):
         if 0 <= (value := float(text)) < 1:
             return value
     raise argparse.ArgumentTypeError(f"expected a number from 0 to less than 1, found {text!r}")
+
+
+def _at_least_0(text):
+    """A finite number of at least 0."""
+    with contextlib.suppress(ValueError):
+        if 0 <= (value := float(text)) < math.inf:
+            return value
+    raise argparse.ArgumentTypeError(f"expected a number of at least 0, found {text!r}")
 
 
 def _positive(text):

@@ -1,7 +1,9 @@
 """The two stacks of the Transformer: equal layers on top of each other that share no weights."""
 
 import keras
+from keras import ops
 
+from nlp104.attention import causal_mask
 from nlp104.blocks import Block, DecoderLayer, EncoderLayer
 from nlp104.checks import require_positive
 
@@ -104,14 +106,26 @@ class Decoder(Stack):
         x = self.normalization(x)
         return (x, all_self_scores, all_cross_scores) if return_attention_scores else x
 
-    def start_cache(self, encoder_output, max_length):
+    def start_cache(self, encoder_output, max_length, num_beams=1):
         """The caches of all layers, see `DecoderLayer.start_cache`."""
-        return tuple(block.start_cache(encoder_output, max_length) for block in self.blocks)
+        return tuple(
+            block.start_cache(encoder_output, max_length, num_beams) for block in self.blocks
+        )
 
-    def step(self, inputs, step, cache, encoder_padding_mask=None):
-        """One position through all layers, see `DecoderLayer.step`."""
+    def step(self, inputs, step, cache, encoder_padding_mask=None, history=None):
+        """One position through all layers, see `Transformer.decode_step`."""
+        past = _past(step, cache[0][0], history)
         x, new_cache = inputs, []
         for block, block_cache in zip(self.blocks, cache, strict=True):
-            x, block_cache = block.step(x, step, block_cache, encoder_padding_mask)
+            x, block_cache = block.step(x, step, block_cache, past, encoder_padding_mask)
             new_cache.append(block_cache)
         return self.normalization(x), tuple(new_cache)
+
+
+def _past(step, keys, history):
+    """Which of the keys `[batch, heads, length, num_beams, head_dim]` belong to a hypothesis."""
+    _, _, length, num_beams, _ = ops.shape(keys)
+    if history is None:
+        return causal_mask(1, length, offset=step)  # [1, length]
+    mine = ops.equal(ops.expand_dims(history, -1), ops.arange(num_beams, dtype="int32"))
+    return ops.reshape(mine, (-1, num_beams, length * num_beams))

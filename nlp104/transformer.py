@@ -241,29 +241,37 @@ class Transformer(keras.Model):
         )
         return {"encoder": encoder_scores, "decoder": decoder_scores, "cross": cross_scores}
 
-    def start_cache(self, encoder_output, max_length):
+    def start_cache(self, encoder_output, max_length, num_beams=1):
         """An empty cache for `decode_step`, with room for `max_length` tokens.
 
         Returns:
             For each decoder layer a tuple of four tensors, see `DecoderLayer.start_cache`.
         """
-        return self.decoder.start_cache(encoder_output, max_length)
+        return self.decoder.start_cache(encoder_output, max_length, num_beams)
 
-    def decode_step(self, token_ids, step, cache, encoder_padding_mask=None):
+    def decode_step(self, token_ids, step, cache, encoder_padding_mask=None, history=None):
         """Decodes one position; the same logits as `decode` on the whole prefix, in less time.
 
+        Several hypotheses of a row can be decoded side by side. When one of them is continued in
+        the place of another, no key or value moves: `history` says where its past is.
+
         Args:
-            token_ids: integers `[batch, 1]`, the tokens at position `step`.
+            token_ids: integers `[batch, num_beams]`, the tokens at position `step`.
             step: integer scalar, 0 for the start token.
             cache: from `start_cache` or from the step before.
             encoder_padding_mask: booleans `[batch, source]`.
+            history: integers `[batch, num_beams, max_length]`, the place among the hypotheses in
+                which a hypothesis was at each position: its own place at position `step`, -1 at
+                those to come. Not needed if there is one hypothesis.
 
         Returns:
-            Logits `[batch, vocabulary_size]` and the new cache.
+            Logits `[batch, num_beams, vocabulary_size]` and the new cache.
         """
-        x = self.decoder_embedding(token_ids, offset=step)
-        x, cache = self.decoder.step(x, step, cache, encoder_padding_mask)
-        return self._logits(x)[:, 0], cache
+        # Hypotheses are no positions: in the embedding each is a row of its own.
+        x = self.decoder_embedding(ops.reshape(token_ids, (-1, 1)), offset=step)
+        x = ops.reshape(x, (*ops.shape(token_ids), x.shape[-1]))  # [batch, num_beams, hidden_dim]
+        x, cache = self.decoder.step(x, step, cache, encoder_padding_mask, history)
+        return self._logits(x), cache
 
     def _logits(self, x):
         if self.tie_embeddings:

@@ -8,7 +8,8 @@ import keras
 import numpy as np
 
 from nlp104.checkpoints import replacing
-from nlp104.decoding import greedy
+from nlp104.checks import require_positive
+from nlp104.decoding import beam_search, greedy
 from nlp104.text import END_ID, START_ID, Tokenizer
 from nlp104.transformer import Transformer
 
@@ -70,7 +71,13 @@ class Translator:
         self.target_tokenizer = target_tokenizer
 
     def translate(
-        self, sentences: Sequence[str], batch_size: int = 32, max_length: int | None = None
+        self,
+        sentences: Sequence[str],
+        batch_size: int = 32,
+        max_length: int | None = None,
+        num_beams: int = 1,
+        length_penalty: float = 0.6,
+        jit_compile: bool = False,
     ) -> list[str]:
         """Translate sentences, each on its own.
 
@@ -79,19 +86,33 @@ class Translator:
             batch_size: Number of sentences that are translated at a time, sorted by length.
             max_length: Number of tokens at which a translation is cut off, see
                 `nlp104.decoding.greedy`.
+            num_beams: Number of beginnings that are kept in every step, see
+                `nlp104.decoding.beam_search`; with 1 decoding is greedy.
+            length_penalty: α, with which translations of different lengths are compared. Nothing
+                to greedy decoding.
+            jit_compile: Whether TensorFlow compiles with XLA, which takes seconds for each new
+                length: it pays from some thousands of sentences on, or a hundred if `batch_size`
+                is 1. JAX always compiles.
 
         Returns:
             The translations, in the order of the sentences.
 
         Raises:
-            ValueError: If `sentences` is a single string, or a sentence is too long.
+            ValueError: If `sentences` is a single string, a sentence is too long, or another
+                argument is out of its range.
         """
+        require_positive(batch_size=batch_size, num_beams=num_beams)
         sources = self._encode(sentences)
         order = sorted((i for i, ids in enumerate(sources) if ids), key=lambda i: len(sources[i]))
         translations = [""] * len(sources)
         for first in range(0, len(order), batch_size):
             places = order[first : first + batch_size]
-            ids = greedy(self.model, _pad([sources[i] + [END_ID] for i in places]), max_length)
+            arguments = self.model, _pad([sources[i] + [END_ID] for i in places])
+            options = {"max_length": max_length, "jit_compile": jit_compile}
+            if num_beams == 1:
+                ids = greedy(*arguments, **options)
+            else:
+                ids = beam_search(*arguments, num_beams, length_penalty, **options)
             for i, row in zip(places, ids, strict=True):
                 translations[i] = self.target_tokenizer.decode(row)
         return translations

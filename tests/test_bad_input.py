@@ -197,6 +197,22 @@ def test_options_that_are_missing(capsys, arguments, told):
     assert told in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", ["translate", "evaluate"])
+@pytest.mark.parametrize(
+    ("option", "value", "told"),
+    [
+        ("--beams", "0", "an integer of at least 1, found '0'"),
+        ("--length-penalty", "-1", "a number of at least 0, found '-1'"),
+        ("--length-penalty", "nan", "a number of at least 0, found 'nan'"),
+        ("--batch-size", "0", "an integer of at least 1, found '0'"),
+    ],
+)
+def test_options_of_decoding_that_make_no_sense(capsys, command, option, value, told):
+    with pytest.raises(SystemExit, match="2"):
+        main([command, "--model", "run", option, value])
+    assert told in capsys.readouterr().err
+
+
 def test_hidden_dim_not_divisible_by_num_heads(refuses):
     message = refuses(PAIRS, "--hidden-dim", "10", "--num-heads", "4")
     assert "10" in message

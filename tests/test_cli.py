@@ -18,7 +18,7 @@ import keras
 import numpy as np
 import pytest
 
-from nlp104 import catalogue, recipe, transformer
+from nlp104 import catalogue, decoding, recipe, transformer
 from nlp104.cli import main
 from nlp104.corpus import load
 from nlp104.evaluation import bleu, exact_match
@@ -202,6 +202,39 @@ def test_translate_gives_one_line_for_each_line(trained, translator):
     assert out.split("\n") == [expected[0], "", "", expected[1], expected[2], ""]
     assert run("translate", "--model", trained[0], "") == (0, "\n", "")
     assert run("translate", "--model", trained[0], stdin="") == (0, "", "")
+
+
+def test_beams_and_length_penalty_reach_the_search(trained, translator, monkeypatch):
+    searches = []
+
+    def search(model, encoder_token_ids, num_beams, length_penalty, **options):
+        searches.append((num_beams, length_penalty, options))
+        return decoding.beam_search(model, encoder_token_ids, num_beams, length_penalty, **options)
+
+    monkeypatch.setattr("nlp104.translator.beam_search", search)
+    sentences = ["The black cat sleeps.", "They drink tea.", "The dog sees the old garden."]
+    expected = translator.translate(sentences, num_beams=3, length_penalty=0.2, max_length=9)
+    assert expected == [
+        translator.translate([sentence], num_beams=3, length_penalty=0.2, max_length=9)[0]
+        for sentence in sentences
+    ]
+    options = ["--beams", "3", "--length-penalty", "0.2"]
+    arguments = ["translate", "--model", trained[0], *options, "--max-length", "9"]
+    assert run(*arguments, *sentences) == (0, "\n".join(expected) + "\n", "")
+    evaluate = ["evaluate", "--model", trained[0], "--data", "grammar", "--limit", "3"]
+    status, out, err = run(*evaluate, *options)
+    assert (status, err) == (0, "")
+    assert "exact match" in out
+    assert {search[:2] for search in searches} == {(3, 0.2)}
+    assert {search[2]["max_length"] for search in searches} == {9, None}
+
+
+def test_greedy_decoding_searches_nothing(translator, monkeypatch):
+    monkeypatch.setattr("nlp104.translator.beam_search", None)
+    translator.translate(["The black cat sleeps."], num_beams=1)
+    for name in ("num_beams", "batch_size"):
+        with pytest.raises(ValueError, match=f"`{name}` must be a positive integer. Received: 0"):
+            translator.translate(["The black cat sleeps."], **{name: 0})
 
 
 def test_the_model_is_the_epoch_of_lowest_validation_loss(trained):

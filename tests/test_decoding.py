@@ -6,43 +6,19 @@ import weakref
 import keras
 import numpy as np
 import pytest
+from decoding_models import VOCABULARY, make_model, random_sources, rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nlp104.decoding import EXTRA_LENGTH, greedy
+from nlp104.decoding import greedy
+from nlp104.programs import EXTRA_LENGTH
 from nlp104.text import END_ID, PAD_ID, START_ID
 from nlp104.transformer import Transformer
-
-VOCABULARY = 13
-
-
-def make_model(seed=0, normalize_first=True, **options):
-    """A model with random weights, so large that its translations differ and some of them end."""
-    keras.utils.set_random_seed(seed)
-    model = Transformer(
-        VOCABULARY, 2, 16, 32, 2, max_sequence_length=70, normalize_first=normalize_first, **options
-    )
-    rng = np.random.default_rng(seed)
-    for weight in model.weights:
-        is_matrix = len(weight.shape) > 1 and "bias" not in weight.name
-        value = keras.ops.convert_to_numpy(weight)
-        noise = rng.normal(0, 0.5 if is_matrix else 0.1, value.shape)
-        weight.assign(noise if is_matrix else value + noise)
-    return model
 
 
 @pytest.fixture(scope="module")
 def model():
     return make_model()
-
-
-def random_sources(seed, batch, length):
-    rng = np.random.default_rng(seed)
-    ids = rng.integers(4, VOCABULARY, (batch, length)).astype("int32")
-    for row, real in enumerate(rng.integers(1, length + 1, batch)):
-        ids[row, real - 1] = END_ID
-        ids[row, real:] = PAD_ID
-    return ids
 
 
 def naive(model, source, max_length):
@@ -60,16 +36,6 @@ def naive(model, source, max_length):
             break
         read[0, step + 1 : step + 2] = written[-1]
     return written
-
-
-def rows(ids):
-    """Token ids without padding, after checking that padding stands at the end only."""
-    result = []
-    for row in np.asarray(ids).tolist():
-        real = len(row) - row[::-1].index(next(i for i in row[::-1] if i)) if any(row) else 0
-        assert 0 not in row[:real]
-        result.append(row[:real])
-    return result
 
 
 def test_equals_naive_decoding(model):

@@ -1,0 +1,120 @@
+"""The program of beam search: see `nlp104.decoding.beam_search` for what it does.
+
+Two sets of hypotheses are kept for each row. Those in the *beam* are unfinished and compete with
+their log-probability. The *finished* ones compete with their score, which never changes again.
+"""
+
+import numpy as np
+from keras import ops
+
+from nlp104.attention import padding_mask
+from nlp104.text import END_ID, PAD_ID, START_ID
+
+NEVER = -np.inf  # the score of a place that no hypothesis has taken
+
+
+def search(model, encoder_token_ids, limits, length_penalty, room, num_beams, num_best):
+    """Search all rows at once.
+
+    Args:
+        model: `nlp104.Transformer`.
+        encoder_token_ids: Integers `[batch, source]`.
+        limits: Integers `[batch]`, the number of tokens at which a row is cut off.
+        length_penalty: Scalar.
+        room: Number of steps to make space for.
+        num_beams: Number of hypotheses that are kept from one step to the next.
+        num_best: Number of finished hypotheses to keep.
+
+    Returns:
+        Finished hypotheses `[batch, num_best, room]` and their scores `[batch, num_best]`, best
+        first; then the unfinished ones that the row had when it stopped, `[batch, num_beams,
+        room]` and `[batch, num_beams]`. `NEVER` is the score of a place that is empty.
+    """
+    batch = ops.shape(encoder_token_ids)[0]
+    encoder_mask = padding_mask(encoder_token_ids)
+    encoder_output = model.encode(encoder_token_ids, training=False)
+    positions = ops.arange(room, dtype="int32")
+    choices = min(num_beams + 1, model.vocabulary_size)  # one of them might be padding
+    beams = ops.expand_dims(ops.arange(num_beams, dtype="int32"), 1)  # [num_beams, 1]
+
+    def score(log_probability, length):
+        """The score of a hypothesis (Wu et al., 2016, equation 14, without coverage)."""
+        length = ops.cast(length, "float32")
+        return log_probability / ((5.0 + length) / 6.0) ** length_penalty
+
+    def searching(step, active, *_):
+        return ops.any(active)
+
+    def extend(step, active, tokens, history, beam, beam_scores, best, best_scores, cache):
+        history = ops.where(positions == step, beams, history)
+        logits, cache = model.decode_step(tokens, step, cache, encoder_mask, history)
+
+        # The `num_beams` most probable of all that one more token can make of the beam: they are
+        # among the best few of each hypothesis, so only these few become log-probabilities.
+        total = ops.logsumexp(logits, axis=-1, keepdims=True)
+        logits, tokens = ops.top_k(logits, choices)  # [batch, num_beams, choices]
+        scores = ops.expand_dims(beam_scores, 2) + (logits - total)
+        scores = ops.where(tokens == PAD_ID, NEVER, scores)
+        scores, places = ops.top_k(ops.reshape(scores, (batch, -1)), num_beams)
+        parents = places // choices  # [batch, num_beams]
+        tokens = ops.take_along_axis(ops.reshape(tokens, (batch, -1)), places, axis=1)
+        written = ops.where(positions == step, ops.expand_dims(tokens, 2), _take(beam, parents))
+        length = step + 1
+
+        # Those that end leave the beam with their final score. A row that has stopped stays so.
+        row, ended = ops.expand_dims(active, 1), tokens == END_ID
+        finished = ops.where(ended & row, score(scores, length), NEVER)  # [batch, num_beams]
+        best = ops.concatenate([best, written], axis=1)
+        best_scores = ops.concatenate([best_scores, finished], axis=1)
+        best_scores, places = ops.top_k(best_scores, num_best)
+        best = _take(best, places)
+        beam = ops.where(ops.expand_dims(row, 2), written, beam)
+        beam_scores = ops.where(row, ops.where(ended, NEVER, scores), beam_scores)
+        history = _take(history, parents)
+
+        # Log-probabilities only fall, so none of the beam can reach more than this.
+        bound = score(ops.max(beam_scores, axis=1), limits)  # [batch]
+        active = active & (length < limits) & (bound > best_scores[:, -1])
+        return length, active, tokens, history, beam, beam_scores, best, best_scores, cache
+
+    first = ops.equal(ops.arange(num_beams), 0)  # at first the beam holds one hypothesis
+    state = (
+        ops.convert_to_tensor(0, dtype="int32"),
+        limits > 0,
+        ops.full((batch, num_beams), START_ID, dtype="int32"),
+        ops.full((batch, num_beams, room), -1, dtype="int32"),
+        ops.zeros((batch, num_beams, room), dtype="int32"),
+        ops.zeros((batch, 1)) + ops.where(first, 0.0, NEVER),
+        ops.zeros((batch, num_best, room), dtype="int32"),
+        ops.full((batch, num_best), NEVER, dtype="float32"),
+        model.start_cache(encoder_output, room, num_beams),
+    )
+    _, _, _, _, beam, beam_scores, best, best_scores, _ = ops.while_loop(searching, extend, state)
+    return best, best_scores, beam, score(beam_scores, ops.expand_dims(limits, 1))
+
+
+def select(best, best_scores, beam, beam_scores):
+    """The best of what `search` returned: a hypothesis that was cut off counts less than any other.
+
+    Args:
+        best: Integers `[batch, num_best, room]`.
+        best_scores: `[batch, num_best]`.
+        beam: Integers `[batch, num_beams, room]`.
+        beam_scores: `[batch, num_beams]`.
+
+    Returns:
+        Hypotheses `[batch, num_best, room]` and their scores `[batch, num_best]`.
+    """
+    scores = np.concatenate([best_scores, beam_scores], axis=1)
+    rank = np.where(scores == NEVER, 2, np.arange(scores.shape[1]) >= best_scores.shape[1])
+    order = np.lexsort((-scores, rank))[:, : best.shape[1]]  # by rank, then by score
+    ids = np.take_along_axis(np.concatenate([best, beam], axis=1), order[:, :, None], axis=1)
+    scores = np.take_along_axis(scores, order, axis=1)
+    return np.where(scores[:, :, None] == NEVER, 0, ids), scores
+
+
+def _take(hypotheses, places):
+    """Hypotheses `[batch, any, room]` at places `[batch, num]` of their own row."""
+    batch, number, room = ops.shape(hypotheses)
+    rows = ops.expand_dims(ops.arange(batch, dtype="int32") * number, 1)
+    return ops.take(ops.reshape(hypotheses, (batch * number, room)), rows + places, axis=0)

@@ -1,0 +1,46 @@
+"""Small models with random weights, and sources for them: what the tests of decoding share."""
+
+import numpy as np
+
+from nlp104.text import END_ID, PAD_ID
+from nlp104.transformer import Transformer
+
+VOCABULARY = 13
+
+
+def make_model(seed=0, vocabulary_size=VOCABULARY, num_layers=2, normalize_first=True, **options):
+    """A model with random weights, so large that its translations differ and some of them end."""
+    options = {"max_sequence_length": 70, "normalize_first": normalize_first, **options}
+    model = Transformer(vocabulary_size, num_layers, 16, 32, 2, **options)
+    randomize(model, seed)
+    return model
+
+
+def randomize(model, seed):
+    """Gives a model other random weights, the same on every backend."""
+    rng = np.random.default_rng(seed)
+    for weight in model.weights:
+        is_matrix = len(weight.shape) > 1 and "bias" not in weight.name
+        is_gain = weight.name == "gamma"
+        noise = rng.normal(0, 0.5 if is_matrix else 0.1, weight.shape)
+        weight.assign(noise + 1.0 if is_gain else noise)
+
+
+def random_sources(seed, batch, length, vocabulary_size=VOCABULARY):
+    """Rows of random lengths, each ended and then padded."""
+    rng = np.random.default_rng(seed)
+    ids = rng.integers(4, vocabulary_size, (batch, length)).astype("int32")
+    for row, real in enumerate(rng.integers(1, length + 1, batch)):
+        ids[row, real - 1] = END_ID
+        ids[row, real:] = PAD_ID
+    return ids
+
+
+def rows(ids):
+    """Token ids without padding, after checking that padding stands at the end only."""
+    result = []
+    for row in np.asarray(ids).tolist():
+        real = len(row) - row[::-1].index(next(i for i in row[::-1] if i)) if any(row) else 0
+        assert 0 not in row[:real]
+        result.append(row[:real])
+    return result
