@@ -297,12 +297,14 @@ def test_greedy_search_is_the_best_token_of_every_step(peers, name):
     peer = peers[name]
     peer.silence_end()
     source = batch()[0]["encoder_token_ids"]
-    tokens = np.full((3, 1), START_ID)
-    for _ in range(4):
-        logits = peer.logits({"encoder_token_ids": source, "decoder_token_ids": tokens})[:, -1]
-        tokens = np.concatenate([tokens, logits.argmax(-1)[:, None]], axis=1)
-    assert not np.isin(tokens, [PAD_ID, END_ID]).any()
-    np.testing.assert_array_equal(peer.decode(source, 4), tokens[:, 1:])
+    tokens = np.full((3, 5), PAD_ID, "int32")
+    tokens[:, 0] = START_ID
+    for step in range(2):  # what is not written yet is padding
+        logits = peer.logits({"encoder_token_ids": source, "decoder_token_ids": tokens})
+        tokens[:, step + 1] = logits[:, step].argmax(-1)
+    written = tokens[:, 1:3]
+    assert not np.isin(written, [PAD_ID, END_ID]).any()
+    np.testing.assert_array_equal(peer.decode(source, 2), written)
 
 
 def test_own_batches_are_counted_and_given_back(peers):
@@ -314,15 +316,16 @@ def test_own_batches_are_counted_and_given_back(peers):
     assert peer.first_step is not None
 
 
+@pytest.mark.skipif(BACKEND != "tensorflow", reason="a process of its own: once is enough")
 def test_worker_answers_and_says_what_failed():
     entry = APART[0] if APART else Entry("stock", BACKEND)
     worker = Worker(entry, threads=1)
     try:
         assert worker.started["imported"] > 10
         assert worker("build", CONFIG)["parameters"] > 1000
-        check_padding(lambda inputs: worker("logits", inputs))
         worker("hold", [batch(8, 8)] * 2)
-        if APART:
+        if APART:  # PyTorch, which may not share a process with the others
+            check_padding(lambda inputs: worker("logits", inputs))
             assert worker("first", False)["first"] > 0
             assert worker("train", 3, False)["tokens"] == 3 * 10
         assert worker("decode", batch()[0]["encoder_token_ids"], 2, 4) is None  # no beams

@@ -79,7 +79,7 @@ class KerasPeer:
 
     def logits(self, inputs):
         inputs = {name: np.asarray(ids, "int32") for name, ids in inputs.items()}
-        return ops.convert_to_numpy(self.model(inputs, training=False))
+        return self.model.predict_on_batch(inputs)
 
     def parameters(self):
         return self.model.count_params()
@@ -198,6 +198,14 @@ def masked_accuracy(labels, logits):
     )
     weights = ops.cast(labels != PAD_ID, "float32")
     return ops.sum(right * weights) / ops.sum(weights)
+
+
+def token_inputs(length=None):
+    """Symbolic token ids, from which a model is built."""
+    return {
+        name: keras.Input((length,), dtype="int32", name=name)
+        for name in ("encoder_token_ids", "decoder_token_ids")
+    }
 
 
 def sinusoid(length, width):

@@ -8,7 +8,7 @@ import keras
 import keras_hub
 from keras import layers, ops
 
-from benchmarks.peers.keras_peer import KerasPeer, start_tokens
+from benchmarks.peers.keras_peer import KerasPeer, start_tokens, token_inputs
 from nlp104.text import END_ID
 
 
@@ -95,8 +95,7 @@ class Peer(KerasPeer):
 
     def make_model(self, config):
         model = Transformer(config)
-        ids = ops.ones((1, 2), "int32")
-        model({"encoder_token_ids": ids, "decoder_token_ids": ids})
+        model(token_inputs(length=2))
         return model
 
     def output_bias(self):

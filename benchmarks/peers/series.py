@@ -10,7 +10,7 @@ import keras
 import numpy as np
 from keras import layers, ops
 
-from benchmarks.peers.keras_peer import KerasPeer, sinusoid, start_tokens
+from benchmarks.peers.keras_peer import KerasPeer, sinusoid, start_tokens, token_inputs
 
 
 class Embedding(layers.Layer):
@@ -101,8 +101,7 @@ class Peer(KerasPeer):
 
     def make_model(self, config):
         model = Transformer(config)
-        ids = np.ones((1, 2), "int32")
-        model({"encoder_token_ids": ids, "decoder_token_ids": ids})
+        model(token_inputs(length=2))
         return model
 
     def output_bias(self):

@@ -3,7 +3,7 @@
 import keras
 from keras import layers, ops
 
-from benchmarks.peers.keras_peer import KerasPeer, sinusoid, start_tokens
+from benchmarks.peers.keras_peer import KerasPeer, sinusoid, start_tokens, token_inputs
 
 
 class Peer(KerasPeer):
@@ -12,16 +12,13 @@ class Peer(KerasPeer):
     name = "keras.layers"
 
     def make_model(self, config):
-        source = keras.Input((None,), dtype="int32", name="encoder_token_ids")
-        target = keras.Input((None,), dtype="int32", name="decoder_token_ids")
+        inputs = token_inputs()
+        source, target = inputs["encoder_token_ids"], inputs["decoder_token_ids"]
         memory = keras.Input((None, config.hidden_dim), name="encoder_output")
         self.encoder = keras.Model(source, self._encode(config, source), name="encoder")
         logits = self._decode(config, target, memory, source)
         self.decoder = keras.Model([target, memory, source], logits, name="decoder")
-        return keras.Model(
-            {"encoder_token_ids": source, "decoder_token_ids": target},
-            self.decoder([target, self.encoder(source), source]),
-        )
+        return keras.Model(inputs, self.decoder([target, self.encoder(source), source]))
 
     def _encode(self, config, source):
         mask = ops.expand_dims(ops.not_equal(source, 0), 1)  # [batch, 1, source]
