@@ -81,6 +81,15 @@ class TestSublayers:
         w1, b1, w2, b2 = (w.astype("float64") for w in layer.get_weights())
         assert_close(layer(x), np.maximum(0, x @ w1 + b1) @ w2 + b2, atol=1e-4)
 
+    def test_feed_forward_drops_numbers_inside_in_training_only(self):
+        layer, x = FeedForward(200, 200, dropout=0.5), np.ones((1, 3, 200), "float32")
+        layer.build(x.shape)
+        layer.set_weights([np.eye(200), np.zeros(200), np.eye(200), np.zeros(200)])
+        assert_close(layer(x), x)
+        dropped = to_numpy(layer(x, training=True))
+        assert set(np.unique(dropped)) == {0.0, 2.0}
+        assert 0.4 < (dropped == 0).mean() < 0.6
+
     @pytest.mark.parametrize("normalize_first", [False, True])
     def test_residual_equals_its_formula(self, normalize_first):
         def normalized(x):
