@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from nlp104 import beam
 from nlp104.decoding import beam_search, greedy
-from nlp104.programs import EXTRA_LENGTH
+from nlp104.programs import EXTRA_LENGTH, run
 from nlp104.text import END_ID, PAD_ID, START_ID
 from nlp104.transformer import Transformer
 
@@ -167,15 +167,31 @@ def test_other_models(options):
 
 
 @given(st.integers(0, 1000), st.integers(0, 3))
-@settings(max_examples=10)
+@settings(max_examples=5)
 def test_rows_do_not_depend_on_company_or_padding(model, seed, padding):
+    """Not even on rows that may become longer."""
     randomize(model, seed)
     source = sources(seed, batch=4)
-    options = {"num_beams": 3, "max_length": LENGTH, "num_best": 2}
+    options = {"num_beams": 4, "num_best": 4}
     ids, scores = beam_search(model, np.pad(source, ((0, 0), (0, padding))), **options)
     for row in range(4):
         alone = source[row, : np.count_nonzero(source[row])][None]
         one, one_scores = beam_search(model, alone, **options)
+        assert rows(one[0]) == rows(ids[row])
+        np.testing.assert_allclose(one_scores[0], scores[row], rtol=1e-4)
+
+
+@given(st.integers(0, 1000))
+@settings(max_examples=5)
+def test_a_row_that_was_cut_off_finds_no_more_while_others_go_on(model, seed):
+    randomize(model, seed)
+    source, limits = sources(seed, batch=4), np.array([2, 7, 1, 4], "int32")
+    arrays = [source, limits, np.array(0.6, "float32")]
+    ids, scores = beam.select(
+        *run(beam.search, model, arrays, LENGTH, False, num_beams=4, num_best=4)
+    )
+    for row, limit in enumerate(limits.tolist()):
+        one, one_scores = beam_search(model, source[row][None], max_length=limit, num_best=4)
         assert rows(one[0]) == rows(ids[row])
         np.testing.assert_allclose(one_scores[0], scores[row], rtol=1e-4)
 
