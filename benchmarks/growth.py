@@ -47,7 +47,9 @@ def decoding(team, config, rounds):
     cases = [(ROWS, length, 1) for length in POSITIONS]
     results = decode(team, config, rounds, cases, sources)
     seconds = {
-        (name, case[1]): statistics.median(turn["seconds"] for turn in result["turns"])
+        (name, case[1]): statistics.median(
+            turn["seconds"] / turn["calls"] for turn in result["turns"]
+        )
         for case, by_name in results.items()
         for name, result in by_name.items()
     }

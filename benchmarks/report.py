@@ -37,7 +37,7 @@ def rows_of(results, **columns):
             row["gflops_per_second"] = statistics.median(
                 result["flops"] * turn["steps"] / turn["seconds"] / 1e9 for turn in turns
             )
-        others = ("steps", "first", "warm_up", "memory", "device", "parameters", "batching")
+        others = ("steps", "first", "warm_up", "memory", "parameters", "batching")
         known = {**result, "steps": turns[0].get("steps")}
         rows.append(row | {key: known[key] for key in others if known.get(key) is not None})
     return rows
@@ -149,7 +149,8 @@ def document(facts, training, decoding, growth, failures):
     parts += [
         "Tokens are real target tokens, without padding. Rates are medians over turns, ± half the "
         "distance between their quartiles; ratios are medians over rounds in which every entry had "
-        "its turn. Memory is what the process held at most, beyond what it held after its imports. "
+        "its turn. Memory is what the process held at most, beyond what it held after its imports; "
+        "on an accelerator, what was in use there at most. "
         "GFLOP/s counts the matrix products of a step, padding included. "
         "[benchmarks/README.md](../../../benchmarks/README.md) says how each entry is measured.\n"
     ]

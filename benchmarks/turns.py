@@ -7,6 +7,7 @@ from benchmarks.data import pad
 from benchmarks.measure import training_flops
 from benchmarks.worker import Failed, Worker
 
+CALLS = 0.3  # seconds
 BEGIN = time.monotonic()
 
 
@@ -97,11 +98,7 @@ def train(team, config, rounds, seconds, own, data):
         return worker("first", own)
 
     started = team.each(start)
-    trials = team.each(lambda worker: worker("train", 2, own))
-    steps = {
-        name: max(1, round(seconds * trial["steps"] / trial["seconds"]))
-        for name, trial in trials.items()
-    }
+    steps = team.each(lambda worker: _steps(worker, seconds, own))
     flops = None
     if not own:
         inputs, labels = data[0]
@@ -123,8 +120,17 @@ def train(team, config, rounds, seconds, own, data):
     }
 
 
+def _steps(worker, seconds, own):
+    """How many steps take so long. A call of `fit` costs something in itself: it does not count."""
+    few = worker("train", 2, own)["seconds"]
+    if few > seconds / 4:
+        return max(1, round(2 * seconds / few))
+    more = worker("train", 8, own)["seconds"]
+    return max(1, round(seconds / max((more - few) / 6, few / 100)))
+
+
 def decode(team, config, rounds, cases, sources):
-    """Decoding in turns of one call each.
+    """Decoding in turns of as many calls as take `CALLS` seconds, and at least one.
 
     Args:
         team: `Team`.
@@ -143,13 +149,17 @@ def decode(team, config, rounds, cases, sources):
     for case in cases:
         rows, max_length, num_beams = case
         say(f"decoding {rows} rows to {max_length} tokens with {num_beams} beams")
-        ids = pad(sources[:rows])
-        call = lambda worker: worker("decode", ids, max_length, num_beams)  # noqa: B023, E731
-        first = team.each(call)
-        turns = team.interleave(call, rounds)
+        request = "decode", pad(sources[:rows]), max_length, num_beams
+        first, turns = _calls(team, rounds, request)
         results[case] = {
             name: {**built[name], "first": first[name]["seconds"], "turns": turns[name]}
             for name in turns
             if first[name]
         }
     return results
+
+
+def _calls(team, rounds, request):
+    """What a first call of everybody answers, and the turns after it."""
+    first = team.each(lambda worker: worker(*request))
+    return first, team.interleave(lambda worker: worker(*request, CALLS), rounds)

@@ -141,21 +141,29 @@ class Session:
     def silence_end(self):
         self._peer.silence_end()
 
-    def decode(self, encoder_token_ids, max_length, num_beams=1):
-        """Translates once; `None` if the peer has no such search."""
-        try:
-            with stopwatch() as times:
-                ids = self._peer.decode(encoder_token_ids, max_length, num_beams)
-        except NotImplementedError:
-            return None
-        return times | {"tokens": int((ids != 0).sum())}
+    def decode(self, encoder_token_ids, max_length, num_beams=1, least=0.0):
+        """Translates, again and again until at least so many seconds have passed.
+
+        Returns:
+            The seconds, the tokens and the number of calls; `None` if the peer has no such search.
+        """
+        calls = 0
+        with stopwatch() as times:
+            begin = time.perf_counter()
+            while not calls or time.perf_counter() - begin < least:
+                try:
+                    ids = self._peer.decode(encoder_token_ids, max_length, num_beams)
+                except NotImplementedError:
+                    return None
+                calls += 1
+        return times | {"tokens": calls * int((ids != 0).sum()), "calls": calls}
 
     def logits(self, inputs):
         return self._peer.logits(inputs)
 
     def memory(self):
-        """MB: the most since the import, on top of what was held then, and the device's most."""
-        return {"memory": peak_memory() - self._imported, "device": peak_device_memory()}
+        """MB: the most that the accelerator held; without one, the process since its imports."""
+        return {"memory": peak_device_memory() or peak_memory() - self._imported}
 
 
 def main(name, threads):
