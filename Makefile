@@ -12,7 +12,7 @@ HTML := book/_build/html
 START := $(shell date +%s)
 
 .DEFAULT_GOAL := help
-.PHONY: help prepare book test execute lint format serve lock faults bench address clean
+.PHONY: help prepare book test execute lint format serve lock faults bench torch address clean
 
 help: ## This list
 	@echo "make book and make test are all that is needed; PYTHON=… chooses another Python."
@@ -63,9 +63,20 @@ bench: .venv-bench/prepared ## Measure against the peers, hours; a trial: BENCH=
 	@$(BIN)/python -m uv pip install --quiet --python .venv-bench/bin/python --editable . --group bench
 	@touch $@
 
+torch: .venv-torch/prepared ## Run the package's tests on PyTorch, in an environment of their own
+	@KERAS_BACKEND=torch .venv-torch/bin/python -m pytest --numprocesses=2 --dist=loadfile \
+		$$(grep -lE '^(import|from) keras\b' tests/test_*.py)
+
+.venv-torch/prepared: pyproject.toml | prepare
+	@echo "Installing PyTorch and the tools of the tests into .venv-torch (gigabytes)"
+	@$(BIN)/python -m uv venv --quiet --clear --python $(BIN)/python .venv-torch
+	@$(BIN)/python -m uv pip install --quiet --python .venv-torch/bin/python --editable . \
+		--group test torch
+	@touch $@
+
 address: prepare ## Give the repository another address: URL=https://github.com/owner/name
 	@$(BIN)/python -m tools.address $(URL)
 
-clean: ## Remove what was built (and with ALL=1 also .venv and .venv-bench)
+clean: ## Remove what was built (and with ALL=1 also the environments)
 	@rm -rf book/_build build dist nlp104.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis
-	@if [ -n "$(ALL)" ]; then rm -rf .venv .venv-bench; fi
+	@if [ -n "$(ALL)" ]; then rm -rf .venv .venv-bench .venv-torch; fi

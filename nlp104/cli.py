@@ -14,7 +14,7 @@ import os
 import sys
 
 from nlp104 import __version__
-from nlp104.recipe import DEFAULTS, PRESETS, SPLITS
+from nlp104.recipe import DECAYS, DEFAULTS, PRESETS, SPLITS
 
 # What the world outside can get wrong: files, their contents, values, a learning rate that makes
 # the loss infinite. All else is a defect of ours.
@@ -199,13 +199,19 @@ def _add_train(parser):
         type=_count,
         metavar="N",
     )
+    option(
+        "--decay",
+        "how it falls then: linear (to 0 at the end) or inverse_sqrt (the paper)",
+        choices=DECAYS,
+        metavar="NAME",
+    )
     option("--label-smoothing", "share spread over all tokens", type=_fraction, metavar="SHARE")
     option("--patience", "stop after N epochs without improvement", type=_count, metavar="N")
     option("--average", "average the last N epochs, do not take the best", type=_count, metavar="N")
     option("--seed", "decides all that is random", type=int)
     option(
         "--resume",
-        "continue the run in --output; --epochs may lengthen it, or end it now",
+        "continue the run in --output (with --decay inverse_sqrt, --epochs may lengthen it)",
         action="store_true",
     )
     option("--quiet", "print only the end", action="store_true")

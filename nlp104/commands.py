@@ -82,8 +82,10 @@ def train(output, resume=False, quiet=False, data_dir=None, **given):
 
     keras.utils.set_random_seed(settings["seed"])
     model = _model(tokenizers, settings)
-    settings |= _schedule(settings, steps=settings["epochs"] * len(training), model=model)
-    schedule = WarmupSchedule(settings["learning_rate"], settings["warmup_steps"])
+    steps = settings["epochs"] * len(training)
+    settings |= _peak(settings, steps, model)
+    total = steps if settings["decay"] == "linear" else None
+    schedule = WarmupSchedule(settings["learning_rate"], settings["warmup_steps"], total)
     compile_model(model, schedule, settings["label_smoothing"])
     say(f"model       {settings['preset']}, {model.count_params():,} parameters")
 
@@ -257,7 +259,7 @@ def _model(tokenizers, settings):
     )
 
 
-def _schedule(settings, steps, model):
+def _peak(settings, steps, model):
     """The learning rate and the warm-up in numbers, so that a resumed run finds them unchanged."""
     paper = (model.encoder.hidden_dim * 4000) ** -0.5  # its peak, 4,000 being its warm-up
     return {

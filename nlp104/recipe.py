@@ -12,6 +12,7 @@ import platform
 from pathlib import Path
 
 SPLITS = ("train", "validation", "test")
+DECAYS = ("linear", "inverse_sqrt")
 PRESETS = ("tiny", "small", "series", "base", "big")
 
 # All settings of `nlp104 train`. None: follows from the others, see `complete`, or from the data.
@@ -37,6 +38,7 @@ DEFAULTS = {
     "tokens_per_batch": None,
     "learning_rate": None,
     "warmup_steps": None,
+    "decay": "linear",
     "label_smoothing": 0.1,
     "patience": None,
     "average": 1,
@@ -87,13 +89,15 @@ def continued(recorded, given):
     Args:
         recorded: The settings of the run.
         given: Those asked for now. They may name another path to the data (`fingerprint` tells
-            whether they are the same) and another number of epochs; all others must agree.
+            whether they are the same) and, unless the learning rate falls to 0 at the end of the
+            last one, another number of epochs; all others must agree.
 
     Raises:
         ValueError: If another setting differs.
     """
+    free = PATHS if recorded["decay"] == "linear" else (*PATHS, "epochs")
     for key, value in given.items():
-        if key not in (*PATHS, "epochs") and value != recorded[key]:
+        if key not in free and value != recorded[key]:
             option = "--" + key.replace("_", "-")
             raise ValueError(
                 f"A run is resumed with the settings it was started with: {option} was "

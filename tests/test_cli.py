@@ -281,12 +281,18 @@ def test_resuming_with_other_settings_or_data_is_refused(trained, data):
     for options, told in (
         (["--batch-size", "8"], "--batch-size was 1 and is now 8"),
         (["--preset", "small"], "--preset was tiny and is now small"),
+        (["--epochs", "3"], "--epochs was 2 and is now 3"),  # the learning rate ends with epoch 2
         (["--data", data[-1]], "other sentence pairs"),
     ):
         status, _, err = run("train", *data, "--output", output, "--resume", *options)
         assert status == 1
         assert told in err
     assert (output / "run.json").read_bytes() == before
+
+
+def test_an_endless_decay_may_be_trained_longer():
+    recorded = recipe.complete({"decay": "inverse_sqrt", "epochs": 2})
+    assert recipe.continued(recorded, {"epochs": 3})["epochs"] == 3
 
 
 def test_tokenised_parallel_files_and_averaged_weights(tmp_path):

@@ -241,6 +241,20 @@ def test_schedule_peaks_where_it_says():
     assert max(rates) == pytest.approx(0.01)
 
 
+@given(st.integers(1, 50), st.integers(0, 200), st.floats(1e-5, 1.0))
+def test_schedule_falls_in_a_straight_line(warmup, more, peak):
+    total = warmup + more
+    rates = WarmupSchedule(peak, warmup, total)(np.arange(total + 3))
+    corners = [0, warmup, total + 1, total + 2, total + 3]  # steps counted from 1
+    expected = np.interp(np.arange(1, total + 4), corners, [0, peak, 0, 0, 0])
+    np.testing.assert_allclose(ops.convert_to_numpy(rates), expected, rtol=1e-4, atol=1e-6 * peak)
+
+
+def test_schedule_has_time_to_warm_up():
+    with pytest.raises(ValueError, match="warmup_steps=10 and total_steps=9"):
+        WarmupSchedule(1.0, 10, 9)
+
+
 @pytest.mark.parametrize("wrong", [{"peak": 0}, {"peak": -1}, {"peak": 1, "warmup_steps": 0}])
 def test_schedule_needs_positive_numbers(wrong):
     with pytest.raises(ValueError, match="must be positive"):
@@ -254,6 +268,7 @@ def test_schedule_needs_positive_numbers(wrong):
         MaskedAccuracy(name="hits"),
         TokenLoss(0.2),
         WarmupSchedule(0.5, 7),
+        WarmupSchedule(0.5, 7, 9),
         adam(WarmupSchedule(0.5, 7)),
     ],
     ids=lambda thing: type(thing).__name__,
