@@ -4,14 +4,21 @@ The modules are read from left to right:
 
 - ``masks`` → ``versions`` → ``attention`` → ``transformer`` → ``decoding`` (the model);
 - ``text``, ``grammar`` → ``corpus`` → ``batches`` → ``training`` (the data and the fitting);
-- ``translator``, ``evaluation`` and ``cli`` put both together; ``encoding`` holds positions and
-  embeddings, ``plot`` draws.
+- ``translator``, ``evaluation`` and ``cli`` put both together, and ``pretrained`` brings a trained
+  model; ``encoding`` holds positions and embeddings, ``plot`` draws.
 """
 
 import importlib
 
 __version__ = "0.1.0"
-__all__ = ["Transformer", "__version__", "attention", "encoding", "transformer"]
+__all__ = [
+    "Transformer",
+    "__version__",
+    "attention",
+    "encoding",
+    "load_pretrained",
+    "transformer",
+]
 
 
 def __getattr__(name):
@@ -21,6 +28,8 @@ def __getattr__(name):
     """
     if name == "Transformer":
         return importlib.import_module("nlp104.transformer").Transformer
+    if name == "load_pretrained":
+        return importlib.import_module("nlp104.pretrained").load_pretrained
     if name in __all__:
         return importlib.import_module(f"nlp104.{name}")
     raise AttributeError(f"module 'nlp104' has no attribute {name!r}")

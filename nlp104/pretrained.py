@@ -1,0 +1,37 @@
+"""Models that were trained for the book and come with the package, so that nobody needs to train.
+
+Each stands in a folder of ``nlp104/models`` beside its card, which says on what and how it was
+trained, how well it translates and what it cannot do.
+"""
+
+from pathlib import Path
+
+from nlp104.translator import Translator
+
+FOLDER = Path(__file__).parent / "models"
+
+
+def names() -> list[str]:
+    """Returns the names of the models."""
+    return sorted(path.name for path in FOLDER.iterdir() if path.is_dir())
+
+
+def load_pretrained(name: str) -> Translator:
+    """Loads a trained translator.
+
+    Args:
+        name: ``"grammar"``: English to French, for sentences of `nlp104.grammar`.
+
+    Returns:
+        A `nlp104.translator.Translator`.
+
+    Raises:
+        ValueError: If there is no model of that name.
+
+    Example:
+        >>> load_pretrained("grammar").translate(["The black cat sleeps."])
+        ['Le chat noir dort.']
+    """
+    if name not in names():
+        raise ValueError(f"`name` must be one of {', '.join(names())}. Received: {name!r}.")
+    return Translator.load(FOLDER / name)

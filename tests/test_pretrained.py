@@ -1,0 +1,50 @@
+"""The models that come with the package: they load, they translate as their cards say."""
+
+import re
+
+import pytest
+
+import nlp104
+from nlp104 import evaluation, grammar, pretrained
+
+FAMOUS = {
+    "The black cat sleeps.": "Le chat noir dort.",
+    "The animal did not cross the street because it was too tired.": (
+        "L'animal n'a pas traversé la rue parce qu'il était trop fatigué."
+    ),
+    "The animal did not cross the street because it was too wide.": (
+        "L'animal n'a pas traversé la rue parce qu'elle était trop large."
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def translator():
+    return nlp104.load_pretrained("grammar")
+
+
+def test_famous_sentences(translator):
+    assert translator.translate(list(FAMOUS)) == list(FAMOUS.values())
+
+
+def test_translates_as_well_as_its_card_says(translator):
+    examples = grammar.generate(100, seed=7, split="test")
+    translations = translator.translate([example.source for example in examples])
+    exact = evaluation.exact_match(translations, [example.targets for example in examples])
+    card = (pretrained.FOLDER / "grammar" / "README.md").read_text(encoding="utf-8")
+    said = float(re.search(r"exact match[^\d]*([\d.]+) %", card)[1]) / 100
+    assert exact > said - 0.04  # four standard errors of a share near 1 in 100 sentences
+
+
+@pytest.mark.parametrize("name", pretrained.names())
+def test_every_model_has_a_card_and_is_small(name):
+    folder = pretrained.FOLDER / name
+    card = (folder / "README.md").read_text(encoding="utf-8")
+    for word in ("Data", "Licence", "seed", "BLEU", "Known failures"):
+        assert word in card
+    assert sum(path.stat().st_size for path in folder.iterdir()) < 10 * 2**20
+
+
+def test_unknown_name():
+    with pytest.raises(ValueError, match=r"must be one of .*grammar.* Received: 'klingon'"):
+        nlp104.load_pretrained("klingon")
