@@ -23,7 +23,7 @@ EXPECTED_ERRORS = (ValueError, OSError, FloatingPointError)
 _EXAMPLES = """\
 examples:
   nlp104 train --data grammar --output grammar-model
-  nlp104 translate --model grammar-model "the black cat sleeps ."
+  nlp104 translate --model grammar-model "The black cat sleeps."
   nlp104 evaluate --model grammar-model --data grammar
 """
 

@@ -52,8 +52,8 @@ class Translator:
 
     Example:
         >>> translator = Translator.load("run")
-        >>> translator.translate(["the black cat sleeps ."])
-        ['le chat noir dort .']
+        >>> translator.translate(["The black cat sleeps."])
+        ['Le chat noir dort.']
     """
 
     def __init__(
