@@ -48,7 +48,8 @@ def train(
     `model.fit` does the work, once for each epoch. So `training` can begin anywhere in an epoch,
     and between two calls everything that the next one depends on is known and can be saved: a run
     that was stopped and resumed ends with the same weights, bit for bit, as one that was not (on a
-    CPU; a GPU adds numbers in varying order).
+    CPU; a GPU adds numbers in varying order, and on PyTorch Keras' dropout draws from a generator
+    that is no part of the model).
 
     Ctrl-C or SIGTERM ends the current step, saves the state and raises `KeyboardInterrupt`; a
     second Ctrl-C stops at once.

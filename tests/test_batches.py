@@ -256,7 +256,7 @@ def test_fit_evaluate_and_predict_on_all_shapes(lengths):
     batches = Batches(*make_pairs(lengths), 4, bucket_width=10, seed=3)
     model = compiled()
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # such as "Your input ran out of data"
+        warnings.simplefilter("error", UserWarning)  # such as "Your input ran out of data"
         model.fit(batches, epochs=2, shuffle=False, verbose=0)
         if keras.backend.backend() == "tensorflow":
             assert model.traces == 1
