@@ -26,10 +26,10 @@ book: prepare ## Render the book from its stored outputs and say where it is
 	@echo "Rendering the pages that have changed"
 	@mkdir -p book/_build
 	@$(BIN)/jupyter-book build . --path-output book --warningiserror --keep-going --quiet \
-		>book/_build/report.txt || { cat book/_build/report.txt; exit 1; }
+		>book/_build/report.txt || { cat book/_build/report.txt; rm -rf book/_build/.doctrees; exit 1; }
 	@echo "The book: file://$(CURDIR)/$(HTML)/index.html (or: make serve), after $$(( $$(date +%s) - $(START) )) s"
 
-test: prepare ## Check everything: the package on TensorFlow and JAX, every notebook, style and types
+test: prepare ## Check everything: style, types, the book, the package on TensorFlow and JAX, all notebooks
 	@$(BIN)/python -m tools.check
 
 execute: prepare ## Execute the notebooks and store their outputs (some: NOTEBOOKS="book/…/a.ipynb")

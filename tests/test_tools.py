@@ -194,6 +194,7 @@ def test_check_runs_everything():
         "ruff check",
         "ruff format",
         "mypy",
+        "book",
         "package",
         "package",
         "notebooks",

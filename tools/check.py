@@ -51,6 +51,7 @@ def stages(root=notebooks.ROOT):
         ("ruff check", [*ruff, "check", "--quiet"], None),
         ("ruff format", [*ruff, "format", "--check", "--quiet"], None),
         ("mypy", [sys.executable, "-m", "mypy", "--no-error-summary"], None),
+        ("book", ["make", "--no-print-directory", "book"], None),
         ("package, TensorFlow", [*PYTEST, *PARALLEL, "tests"], tensorflow),
         ("package, JAX", [*PYTEST, *PARALLEL, *on_jax], jax),
         ("notebooks", [*NBVAL, *PARALLEL, *map(str, longest_first)], tensorflow),
