@@ -44,3 +44,16 @@ def rows(ids):
         assert 0 not in row[:real]
         result.append(row[:real])
     return result
+
+
+def traced_shapes(monkeypatch):
+    """A list that grows by the shape of the sources each time that a program is traced."""
+    traces = []
+    original = Transformer.encode
+
+    def encode(self, encoder_token_ids, *args, **kwargs):
+        traces.append(tuple(encoder_token_ids.shape))
+        return original(self, encoder_token_ids, *args, **kwargs)
+
+    monkeypatch.setattr(Transformer, "encode", encode)
+    return traces

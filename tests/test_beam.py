@@ -6,7 +6,7 @@ import math
 import keras
 import numpy as np
 import pytest
-from decoding_models import make_model, random_sources, randomize, rows
+from decoding_models import make_model, random_sources, randomize, rows, traced_shapes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -267,14 +267,7 @@ def test_the_length_penalty_lengthens(model):
 
 
 def test_compiles_once_for_many_shapes_and_penalties(monkeypatch):
-    traces = []
-    original = Transformer.encode
-
-    def encode(self, encoder_token_ids, *args, **kwargs):
-        traces.append(tuple(encoder_token_ids.shape))
-        return original(self, encoder_token_ids, *args, **kwargs)
-
-    monkeypatch.setattr(Transformer, "encode", encode)
+    traces = traced_shapes(monkeypatch)
     model = make_model(vocabulary_size=VOCABULARY, num_layers=1)
     for batch, length, alpha in ((1, 5, 0.6), (3, 9, 0.0), (4, 11, 1.0), (1, 4, 0.7)):
         source = random_sources(batch, batch, length, VOCABULARY)

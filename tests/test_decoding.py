@@ -6,14 +6,13 @@ import weakref
 import keras
 import numpy as np
 import pytest
-from decoding_models import VOCABULARY, make_model, random_sources, rows
+from decoding_models import VOCABULARY, make_model, random_sources, rows, traced_shapes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nlp104.decoding import greedy
 from nlp104.programs import EXTRA_LENGTH
 from nlp104.text import END_ID, PAD_ID, START_ID
-from nlp104.transformer import Transformer
 
 
 @pytest.fixture(scope="module")
@@ -124,14 +123,7 @@ def test_models_do_not_share_programs():
 
 def test_compiles_once_for_many_shapes(monkeypatch):
     """TensorFlow traces once; where each shape is compiled, shapes are rounded up."""
-    traces = []
-    original = Transformer.encode
-
-    def encode(self, encoder_token_ids, *args, **kwargs):
-        traces.append(tuple(encoder_token_ids.shape))
-        return original(self, encoder_token_ids, *args, **kwargs)
-
-    monkeypatch.setattr(Transformer, "encode", encode)
+    traces = traced_shapes(monkeypatch)
     model = make_model()
     for batch, length in ((1, 5), (3, 9), (4, 11), (3, 6), (1, 4)):
         greedy(model, random_sources(batch, batch, length))
