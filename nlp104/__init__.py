@@ -5,7 +5,8 @@ The modules are read from left to right:
 - ``masks`` → ``versions`` → ``attention`` → ``transformer`` → ``decoding`` (the model);
 - ``text``, ``grammar`` → ``corpus`` → ``batches`` → ``training`` (the data and the fitting);
 - ``translator``, ``evaluation`` and ``cli`` put both together, and ``pretrained`` brings a trained
-  model; ``encoding`` holds positions and embeddings, ``plot`` draws, ``exercises`` checks answers.
+  model; ``encoding`` holds positions and embeddings, ``plot`` and ``diagram`` draw,
+  ``exercises`` checks answers.
 """
 
 import importlib

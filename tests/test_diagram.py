@@ -1,0 +1,233 @@
+"""The drawings of the architecture: they show the Transformer, whole and legible."""
+
+import io
+from itertools import combinations
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib.patches import FancyArrowPatch
+from PIL import Image
+
+from nlp104 import diagram, style
+
+DRAWINGS = {
+    "architecture": diagram.architecture,
+    "encoder": diagram.encoder,
+    "decoder": diagram.decoder,
+    "pre-norm": lambda **look: diagram.architecture(normalize_first=True, **look),
+    "many tokens": lambda **look: diagram.decoder(
+        ["l'", "animal", "est", "trop", "fatigué", "."], **look
+    ),
+}
+
+
+def everything(figure, kind):
+    """The boxes and wires of a kind."""
+    return [p for p in figure.axes[0].patches if kind in p.get_gid().split()]
+
+
+def wires(figure, color):
+    """The ends of the wires of a colour that end in an arrow."""
+    found = [p for p in figure.axes[0].patches if isinstance(p, FancyArrowPatch) and p.get_fill()]
+    same = mpl.colors.to_rgba(color)
+    return [p._path_original.vertices for p in found if p.get_edgecolor() == same]
+
+
+def heights(figure, words):
+    """From bottom to top, where these words stand: [(x, y)]."""
+    texts = figure.axes[0].texts
+    found = [t.get_position() for t in texts if t.get_text().replace("\n", " ") == words]
+    return sorted(found, key=lambda place: place[1])
+
+
+def boxes(figure, words):
+    """The boxes that hold these words, in no order."""
+    patches = [p for p in figure.axes[0].patches if hasattr(p, "get_boxstyle")]
+    return [
+        p.get_bbox()
+        for place in heights(figure, words)
+        for p in patches
+        if p.get_bbox().contains(*place) and p.get_fill()
+    ]
+
+
+# --- what is drawn ---
+
+
+@pytest.mark.parametrize(
+    ("name", "sub_layers", "attentions"),
+    [("architecture", 5, 3), ("encoder", 2, 1), ("decoder", 3, 2)],
+)
+def test_every_sub_layer_has_its_skip_connection_and_normalisation(name, sub_layers, attentions):
+    figure = DRAWINGS[name]()
+    assert len(wires(figure, style.RESIDUAL)) == sub_layers
+    assert len(heights(figure, "Normalise")) == sub_layers
+    assert len(wires(figure, style.QUERY)) == attentions
+    assert len(everything(figure, "masks")) == 16 * attentions
+
+
+def test_queries_of_cross_attention_come_from_below_and_all_else_from_the_encoder():
+    figure = diagram.architecture()
+    (cross,) = boxes(figure, "Multi-head cross-attention")
+    (query,) = [end for end in wires(figure, style.QUERY) if np.allclose(end[-1, 1], cross.y0)]
+    assert query[0, 1] < cross.y0
+    for color in (style.KEY, style.VALUE):
+        ends = np.array([end[-1] for end in wires(figure, color)])
+        from_encoder = ends[np.isclose(ends[:, 0], cross.x0)]  # they arrive at the left side
+        assert len(from_encoder) == 4  # layer 1, layer 2, those between and layer N
+        assert sum(cross.y0 < y < cross.y1 for _, y in from_encoder) == 1
+        assert len(ends) == 4 + 2  # and two self-attentions have their own
+
+
+def test_the_encoder_sends_the_output_of_its_last_layer():
+    figure = diagram.architecture()
+    left, _ = sorted(boxes(figure, "layer N"), key=lambda box: box.x0)
+    trunks = [p for p in everything(figure, "cross") if isinstance(p, FancyArrowPatch)]
+    starts = [p._path_original.vertices[0] for p in trunks if not p.get_fill()]
+    assert len(starts) == 2
+    for x, y in starts:
+        assert left.x0 < x < left.x1
+        assert y == pytest.approx(left.y1, abs=0.01)
+
+
+@pytest.mark.parametrize("normalize_first", [False, True])
+def test_the_norm_stands_after_the_sum_or_before_the_sub_layer(normalize_first):
+    figure = diagram.encoder(normalize_first=normalize_first)
+    order = [
+        (y, name)
+        for name in ("Normalise", "+", "Multi-head self-attention")
+        for _, y in heights(figure, name)
+    ]
+    order += [(y, "Feed-forward") for _, y in heights(figure, "Feed-forward network")]
+    names = [name for _, name in sorted(order)]
+    attention, thinking = "Multi-head self-attention", "Feed-forward"
+    if normalize_first:
+        expected = ["Normalise", attention, "+", "Normalise", thinking, "+", "Normalise"]
+    else:
+        expected = [attention, "+", "Normalise", thinking, "+", "Normalise"]
+    assert names == ["+", *expected]  # the first sum is that of embedding and position
+
+
+def test_a_skip_connection_leaves_before_the_sub_layer_and_before_its_norm():
+    for normalize_first in (False, True):
+        figure = diagram.encoder(normalize_first=normalize_first)
+        sums = [y for _, y in heights(figure, "+")][1:]
+        starts = sorted(wire[0, 1] for wire in wires(figure, style.RESIDUAL))
+        ends = sorted(wire[-1, 1] for wire in wires(figure, style.RESIDUAL))
+        np.testing.assert_allclose(ends, sums)
+        for start, box in zip(
+            starts,
+            (
+                boxes(figure, "Multi-head self-attention")[0],
+                boxes(figure, "Feed-forward network")[0],
+            ),
+            strict=True,
+        ):
+            assert start < box.y0
+            between = [y for _, y in heights(figure, "Normalise") if start < y < box.y0]
+            assert len(between) == normalize_first
+
+
+def test_only_the_decoders_self_attention_hides_the_future():
+    figure = diagram.architecture()
+    cells = everything(figure, "masks")
+    hidden = mpl.colors.to_rgba(style.MASK)
+    counts = {}
+    for name in (
+        "Multi-head self-attention",
+        "Masked multi-head self-attention",
+        "Multi-head cross-attention",
+    ):
+        (box,) = boxes(figure, name)
+        inside = [c for c in cells if box.contains(c.get_x(), c.get_y())]
+        counts[name] = sum(c.get_facecolor() == hidden for c in inside), len(inside)
+    assert list(counts.values()) == [(4, 16), (6, 16), (4, 16)]  # a column; a triangle; a column
+
+
+def test_the_decoder_reads_what_it_predicts_shifted_right_by_one():
+    figure = diagram.decoder(["le", "chat", "dort"])
+    tokens = ["[START]", "le", "chat", "dort", "[END]"]
+    places = {token: heights(figure, token) for token in tokens}
+    assert [len(places[token]) for token in tokens] == [1, 2, 2, 2, 1]
+    read = [places[token][0][0] for token in tokens[:-1]]
+    predicted = [places[token][-1][0] for token in tokens[1:]]
+    np.testing.assert_allclose(read, predicted)  # one column for each place
+    assert read == sorted(read)
+
+
+# --- emphasis ---
+
+
+@pytest.mark.parametrize("kind", diagram.KINDS)
+def test_highlight_fades_all_but_one_kind(kind):
+    plain, strong = diagram.architecture(), diagram.architecture(highlight=kind)
+    assert everything(plain, kind)
+    for before, after in zip(plain.axes[0].patches, strong.axes[0].patches, strict=True):
+        for color in ("get_facecolor", "get_edgecolor"):
+            old, new = (np.array(getattr(p, color)()) for p in (before, after))
+            if kind in before.get_gid().split():
+                if color == "get_facecolor":
+                    np.testing.assert_array_equal(old, new)
+                continue
+            card = mpl.colors.to_rgb(style.CARD)
+            assert np.abs(new[:3] - card).max() <= 0.2 * np.abs(old[:3] - card).max() + 1e-9
+
+
+@pytest.mark.parametrize("kind", diagram.KINDS)
+def test_without_leaves_one_kind_out_and_nothing_else(kind):
+    plain, less = diagram.architecture(), diagram.architecture(without=kind)
+    rest = [p.get_gid() for p in plain.axes[0].patches if kind not in p.get_gid().split()]
+    assert [p.get_gid() for p in less.axes[0].patches] == rest
+    masked = heights(less, "Masked multi-head self-attention")
+    assert len(masked) == (kind not in ("masks", "attention"))
+
+
+@pytest.mark.parametrize("option", ["highlight", "without"])
+def test_an_unknown_kind_is_refused_in_words(option):
+    with pytest.raises(ValueError, match=f"`{option}` must be one of attention, .*: 'wings'"):
+        diagram.architecture(**{option: "wings"})
+
+
+# --- legible ---
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_no_words_run_out_of_the_card_or_into_each_other(name):
+    figure = DRAWINGS[name](title="What there is to see")
+    style.to_png(figure)
+    texts = [t.get_window_extent() for t in (*figure.axes[0].texts, figure.axes[0]._left_title)]
+    card = figure.bbox
+    for text in texts:
+        assert card.x0 <= text.x0 < text.x1 <= card.x1
+        assert card.y0 <= text.y0 < text.y1 <= card.y1
+    for one, other in combinations(texts, 2):
+        assert not (one.width and other.width and one.overlaps(other))
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_words_stay_in_their_boxes_and_out_of_others(name):
+    figure = DRAWINGS[name]()
+    style.to_png(figure)
+    filled = [p for p in figure.axes[0].patches if hasattr(p, "get_boxstyle") and p.get_fill()]
+    for text in figure.axes[0].texts:
+        words = text.get_window_extent()
+        for box in filled:
+            outline = box.get_window_extent()
+            if words.width and words.overlaps(outline):
+                assert outline.x0 < words.x0 < words.x1 < outline.x1, text.get_text()
+                assert outline.y0 < words.y0 < words.y1 < outline.y1, text.get_text()
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_the_picture_is_small_and_the_same_every_time(name):
+    one, other = (style.to_png(DRAWINGS[name](title="T")) for _ in range(2))
+    assert one == other
+    assert len(one) < 60_000
+
+
+def test_queries_keys_and_values_keep_their_colours_in_the_picture():
+    picture = Image.open(io.BytesIO(style.to_png(diagram.architecture()))).convert("RGB")
+    pixels = np.unique(np.asarray(picture).reshape(-1, 3), axis=0) / 255
+    for color in (style.QUERY, style.KEY, style.VALUE, style.RESIDUAL):
+        assert np.abs(pixels - mpl.colors.to_rgb(color)).max(axis=1).min() < 0.02
