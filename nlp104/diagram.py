@@ -23,6 +23,8 @@ from matplotlib.path import Path
 
 from nlp104 import style
 
+__all__ = ["KINDS", "architecture", "decoder", "encoder"]
+
 KINDS = ("attention", "cross", "masks", "skip", "norm", "feed_forward", "positions")
 WIRE = "#6B675E"
 WIDTH = 2.15  # of a box; all lengths are in inches
