@@ -32,6 +32,8 @@ def hint(answer, expected, tolerance=0.01):
     answer, expected = _plain(answer), _plain(expected)
     if isinstance(expected, np.ndarray):
         answer = _as_array(answer)
+    elif isinstance(answer, np.ndarray):
+        answer = tuple(answer)
     if answer is None:
         return f"expected {_kind(expected)}, received nothing yet"
     if not _fits(answer, expected):
@@ -43,14 +45,16 @@ def hint(answer, expected, tolerance=0.01):
                 return f"{place if named else f'part {place + 1}'}: {wrong}"
         return ""
     if isinstance(expected, np.ndarray):
-        right = _close(answer, expected, tolerance)
+        exact = expected.dtype.kind != "f"
+        right = answer == expected if exact else np.isclose(answer, expected, tolerance, tolerance)
         return "" if right.all() else f"{right.sum()} of {right.size} numbers are right"
     if isinstance(expected, set) and answer != expected:
         return f"{len(answer & expected)} of {len(answer)} elements belong to it"
     if isinstance(expected, str):
-        right = answer.strip().casefold() == expected.strip().casefold()
-    else:
-        right = answer == expected or _close(answer, expected, tolerance)
+        answer, expected = answer.strip().casefold(), expected.strip().casefold()
+    right = answer == expected
+    if isinstance(expected, float):
+        right = np.isclose(answer, expected, tolerance, tolerance)
     return "" if right else f"it is {_kind(expected)}, but not the right one"
 
 
@@ -92,9 +96,3 @@ def _fits(answer, expected):
     if isinstance(expected, bool) or not isinstance(expected, int | float):
         return isinstance(answer, type(expected))
     return isinstance(answer, int | float) and not isinstance(answer, bool)
-
-
-def _close(answer, expected, tolerance):
-    if np.asarray(expected).dtype.kind in "biu":
-        return np.equal(answer, expected)
-    return np.isclose(answer, expected, rtol=tolerance, atol=tolerance)
