@@ -92,13 +92,14 @@ def grid(rows=1, columns=1, size=(6.4, 3.4)):
 def to_png(figure):
     """The figure as the bytes of a PNG file, opaque, in 256 colours: a third of the usual size.
 
-    They are chosen by an octree: the median cut would blend the colour of a thin line with others.
+    The usual choice of colours, the median cut, would blend that of a thin line with others.
     """
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
     picture = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
     png = io.BytesIO()
-    picture = picture.quantize(256, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+    method = Image.Quantize.MAXCOVERAGE
+    picture = picture.quantize(256, method, kmeans=1, dither=Image.Dither.NONE)
     picture.save(png, "PNG", optimize=True)
     return png.getvalue()
 
