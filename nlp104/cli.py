@@ -14,7 +14,7 @@ import os
 import sys
 
 from nlp104 import __version__
-from nlp104.recipe import DECAYS, DEFAULTS, PRESETS, SPLITS
+from nlp104.recipe import DECAYS, DEFAULTS, DTYPES, PRESETS, SPLITS
 
 # What the world outside can get wrong: files, their contents, values, a learning rate that makes
 # the loss infinite. All else is a defect of ours.
@@ -206,6 +206,13 @@ def _add_train(parser):
         metavar="NAME",
     )
     option("--label-smoothing", "share spread over all tokens", type=_fraction, metavar="SHARE")
+    option(
+        "--dtype",
+        "what the arithmetic is done in; the weights stay float32, and so does the model that is "
+        "kept: " + ", ".join(DTYPES),
+        choices=DTYPES,
+        metavar="NAME",
+    )
     option("--patience", "stop after N epochs without improvement", type=_count, metavar="N")
     option("--average", "average the last N epochs, do not take the best", type=_count, metavar="N")
     option("--seed", "decides all that is random", type=int)

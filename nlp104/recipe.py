@@ -13,6 +13,7 @@ from pathlib import Path
 
 SPLITS = ("train", "validation", "test")
 DECAYS = ("linear", "inverse_sqrt")
+DTYPES = ("float32", "mixed_bfloat16", "mixed_float16")
 PRESETS = ("tiny", "small", "series", "base", "big")
 
 # All settings of `nlp104 train`. None: follows from the others, see `complete`, or from the data.
@@ -40,6 +41,7 @@ DEFAULTS = {
     "warmup_steps": None,
     "decay": "linear",
     "label_smoothing": 0.1,
+    "dtype": "float32",
     "patience": None,
     "average": 1,
     "seed": 104,
@@ -95,6 +97,7 @@ def continued(recorded, given):
     Raises:
         ValueError: If another setting differs.
     """
+    recorded = DEFAULTS | recorded  # a run may be older than a setting
     free = PATHS if recorded["decay"] == "linear" else (*PATHS, "epochs")
     for key, value in given.items():
         if key not in free and value != recorded[key]:

@@ -292,6 +292,26 @@ def test_resuming_with_other_settings_or_data_is_refused(trained, data):
     assert (output / "run.json").read_bytes() == before
 
 
+@pytest.mark.parametrize("dtype", ["mixed_bfloat16", "mixed_float16"])
+def test_mixed_precision_trains_and_keeps_a_float32_model(dtype, data, tmp_path):
+    output = tmp_path / "run"
+    # 20 steps: loss scaling passes over the first of them until the scale suits.
+    options = [*OPTIONS, "--batch-size", "20", "--learning-rate", "0.01"]
+    status, _, err = run("train", *data, *options, "--dtype", dtype, "--output", output)
+    assert (status, err) == (0, "")
+    losses = list(csv.DictReader((output / "history.csv").open()))
+    assert float(losses[1]["val_loss"]) < float(losses[0]["val_loss"])
+    model = keras.saving.load_model(output / "model.keras", compile=False)
+    assert model.dtype_policy.name == model.encoder.dtype_policy.name == "float32"
+    assert {str(weight.dtype) for weight in model.get_weights()} == {"float32"}
+
+
+def test_a_run_older_than_a_setting_has_its_default():
+    recorded = recipe.complete({"epochs": 2})
+    del recorded["dtype"]
+    assert recipe.continued(recorded, {})["dtype"] == "float32"
+
+
 def test_an_endless_decay_may_be_trained_longer():
     recorded = recipe.complete({"decay": "inverse_sqrt", "epochs": 2})
     assert recipe.continued(recorded, {"epochs": 3})["epochs"] == 3
