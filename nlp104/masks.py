@@ -70,7 +70,7 @@ def masked_softmax(scores, mask=None):
 
     softmax(scores + M), where M is 0 or, in effect, -∞. A row in which everything is masked becomes
     all zeros: there is nothing to see, so nothing is carried. (Keras gives the mean of the values
-    there, PyTorch NaN.)
+    there, PyTorch NaN, or zeros where it takes its fused path.)
 
     Args:
         scores: `[..., query, key]`. Half precision is lifted to float32 for the computation.
