@@ -30,18 +30,14 @@ SHADES = 17  # of a colour, from negative to positive: few, so that a small PNG 
 
 
 @styled
-def projections(
-    inputs, kernels, tokens, *, memory=None, memory_tokens=(), features=(), follow=None, title=""
-):
+def projections(inputs, kernels, tokens, *, features=(), follow=None, title=""):
     """How the inputs become queries, keys and values: Q = X W_Q, K = X W_K, V = X W_V.
 
     Args:
-        inputs: `[query, dim]`, the X of the queries and, without `memory`, of keys and values.
+        inputs: X, `[length, dim]`.
         kernels: W_Q, W_K and W_V of one head, `[dim, key_dim]`, `[dim, key_dim]` and
             `[dim, value_dim]`.
         tokens: one for each row of `inputs`.
-        memory: `[key, dim]`, what keys and values are made of in cross-attention.
-        memory_tokens: one for each row of `memory`.
         features: names of the `dim` features, if they have any.
         follow: row and column of an entry of the products, whose row and column are framed.
         title: what there is to see.
@@ -55,22 +51,18 @@ def projections(
     Example:
         >>> figure = projections(x, (w_query, w_key, w_value), ["The", "cat", "sleeps"])
     """
-    sources = [("X", inputs, tokens)]
-    sources += [("X", inputs, tokens)] * 2 if memory is None else [("Z", memory, memory_tokens)] * 2
-    lines = []
+    inputs = _array(inputs, (len(tokens), None), "inputs")
     row, column = follow or (None, None)
-    for (name, source, names), kernel, letter, color in zip(
-        sources, kernels, "QKV", (QUERY, KEY, VALUE), strict=True
-    ):
-        source = _array(source, (len(names), None), name)
-        kernel = _array(kernel, (source.shape[1], None), f"W_{letter}")
+    lines = []
+    for kernel, letter, color in zip(kernels, "QKV", (QUERY, KEY, VALUE), strict=True):
+        kernel = _array(kernel, (inputs.shape[1], None), f"W_{letter}")
         lines.append(
             [
-                _Matrix(source, name, RESIDUAL, names, features, follow and (row, None)),
+                _Matrix(inputs, "X", RESIDUAL, tokens, features, follow and (row, None)),
                 "×",
                 _Matrix(kernel, f"$W_{letter}$", color, features, (), follow and (None, column)),
                 "=",
-                _Matrix(source @ kernel, letter, color, names, (), follow),
+                _Matrix(inputs @ kernel, letter, color, tokens, (), follow),
             ]
         )
     return _draw(lines, title)
