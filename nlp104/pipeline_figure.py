@@ -86,8 +86,8 @@ def pipeline(query, key, value, rows, columns=None, *, mask=None, follow=None, t
         title: what there is to see.
 
     Returns:
-        A `matplotlib.figure.Figure` with three lines: the scores; scale, mask and softmax; the
-        output.
+        A `matplotlib.figure.Figure` with one line for the scores, one for scale, mask and softmax,
+        and one for the output.
 
     Raises:
         ValueError: the arrays do not fit together.
