@@ -129,13 +129,14 @@ class EncoderLayer(Block):
 
     def call(self, inputs, padding_mask=None, return_attention_scores=False, training=None):
         x = self.attention_residual.before(inputs)
-        change, scores = self.attention(
+        attended = self.attention(
             x,
             x,
             attention_mask=keys_mask(padding_mask),
-            return_attention_scores=True,
+            return_attention_scores=return_attention_scores,
             training=training,
         )
+        change, scores = attended if return_attention_scores else (attended, None)
         x = self.attention_residual(inputs, change, training=training)
         change = self.feed_forward(self.feed_forward_residual.before(x), training=training)
         x = self.feed_forward_residual(x, change, training=training)
@@ -192,28 +193,34 @@ class DecoderLayer(Block):
         training=None,
     ):
         x = self.self_attention_residual.before(inputs)
-        change, self_scores = self.self_attention(
+        attended = self.self_attention(
             x,
             x,
             attention_mask=keys_mask(decoder_padding_mask),
             use_causal_mask=True,
-            return_attention_scores=True,
+            return_attention_scores=return_attention_scores,
             training=training,
         )
+        change, self_scores = attended if return_attention_scores else (attended, None)
         x = self.self_attention_residual(inputs, change, training=training)
         cross = self.cross_attention.project_keys_values(encoder_output)
-        x, cross_scores = self._after_self_attention(x, cross, encoder_padding_mask, training)
+        x, cross_scores = self._after_self_attention(
+            x, cross, encoder_padding_mask, return_attention_scores, training
+        )
         return (x, self_scores, cross_scores) if return_attention_scores else x
 
-    def _after_self_attention(self, x, cross, encoder_padding_mask, training=None):
+    def _after_self_attention(
+        self, x, cross, encoder_padding_mask, return_attention_scores=False, training=None
+    ):
         """The two sub-layers that are the same for a whole sequence and for one step."""
-        change, scores = self.cross_attention.attend(
+        attended = self.cross_attention.attend(
             self.cross_attention_residual.before(x),
             *cross,
             attention_mask=keys_mask(encoder_padding_mask),
-            return_attention_scores=True,
+            return_attention_scores=return_attention_scores,
             training=training,
         )
+        change, scores = attended if return_attention_scores else (attended, None)
         x = self.cross_attention_residual(x, change, training=training)
         change = self.feed_forward(self.feed_forward_residual.before(x), training=training)
         return self.feed_forward_residual(x, change, training=training), scores

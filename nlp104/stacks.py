@@ -60,10 +60,15 @@ class Encoder(Stack):
     def call(self, inputs, padding_mask=None, return_attention_scores=False, training=None):
         x, all_scores = inputs, []
         for block in self.blocks:
-            x, scores = block(
-                x, padding_mask=padding_mask, return_attention_scores=True, training=training
+            x = block(
+                x,
+                padding_mask=padding_mask,
+                return_attention_scores=return_attention_scores,
+                training=training,
             )
-            all_scores.append(scores)
+            if return_attention_scores:
+                x, scores = x
+                all_scores.append(scores)
         x = self.normalization(x)
         return (x, all_scores) if return_attention_scores else x
 
@@ -93,16 +98,18 @@ class Decoder(Stack):
     ):
         x, all_self_scores, all_cross_scores = inputs, [], []
         for block in self.blocks:
-            x, self_scores, cross_scores = block(
+            x = block(
                 x,
                 encoder_output,
                 decoder_padding_mask=decoder_padding_mask,
                 encoder_padding_mask=encoder_padding_mask,
-                return_attention_scores=True,
+                return_attention_scores=return_attention_scores,
                 training=training,
             )
-            all_self_scores.append(self_scores)
-            all_cross_scores.append(cross_scores)
+            if return_attention_scores:
+                x, self_scores, cross_scores = x
+                all_self_scores.append(self_scores)
+                all_cross_scores.append(cross_scores)
         x = self.normalization(x)
         return (x, all_self_scores, all_cross_scores) if return_attention_scores else x
 

@@ -209,16 +209,18 @@ class Transformer(keras.Model):
         their cross-attention weights.
         """
         require_token_ids(decoder_token_ids, self.vocabulary_size, "decoder_token_ids")
-        x, self_scores, cross_scores = self.decoder(
+        x = self.decoder(
             self.decoder_embedding(decoder_token_ids, training=training),
             encoder_output,
             decoder_padding_mask=padding_mask(decoder_token_ids),
             encoder_padding_mask=encoder_padding_mask,
-            return_attention_scores=True,
+            return_attention_scores=return_attention_scores,
             training=training,
         )
-        logits = self._logits(x)
-        return (logits, self_scores, cross_scores) if return_attention_scores else logits
+        if return_attention_scores:
+            x, self_scores, cross_scores = x
+            return self._logits(x), self_scores, cross_scores
+        return self._logits(x)
 
     def attention_scores(self, inputs):
         """Who looks at whom.

@@ -21,6 +21,7 @@ from nlp104.attention import (
     SelfAttention,
     causal_mask,
     combine_masks,
+    fused_attention,
     masked_softmax,
     padding_mask,
 )
@@ -191,6 +192,29 @@ def test_multi_head_attention_equals_numpy_head_by_head(use_causal_mask):
         assert_close(scores[:, head], head_scores)
         expected += head_outputs @ wo[head]
     assert_close(outputs, expected, atol=5e-5)
+
+
+@pytest.mark.parametrize("shape", [None, (1, 5), (4, 5), (2, 1, 1, 5), (2, 1, 4, 5), (2, 3, 4, 5)])
+def test_fused_attention_equals_numpy_and_nothing_to_see_is_zero(shape):
+    query, key, value = array(2, 3, 4, 6), array(2, 3, 5, 6, seed=1), array(2, 3, 5, 6, seed=2)
+    mask = None if shape is None else some_mask(*shape)
+    outputs = compiled(fused_attention)(query / math.sqrt(6), key, value, mask)
+    assert_close(outputs, numpy_attention(query, key, value, mask)[0])
+    if mask is not None:
+        mask[..., -1, :] = False
+        outputs = to_numpy(fused_attention(query, key, value, mask))
+        rows = np.broadcast_to(mask.any(-1)[..., None], outputs.shape)
+        assert not outputs[~rows].any()
+        assert outputs[rows].all()
+
+
+@pytest.mark.parametrize("options", [{}, {"dropout": 0.1}, {"value_dim": 4}])
+def test_outputs_are_the_same_with_and_without_the_weights(options):
+    x, mask = array(2, 4, 6), some_mask(2, 4, 4)
+    mask[0, 1] = False
+    layer = MultiHeadAttention(num_heads=3, key_dim=2, **options)
+    expected, _ = layer(x, x, attention_mask=mask, return_attention_scores=True)
+    assert_close(layer(x, x, attention_mask=mask), to_numpy(expected))
 
 
 class TestEachVersionIsACaseOfTheNext:
