@@ -2,10 +2,12 @@
 
 import re
 
+import numpy as np
 import pytest
 
 import nlp104
 from nlp104 import evaluation, grammar, pretrained
+from tools import release
 
 FAMOUS = {
     "The black cat sleeps.": "Le chat noir dort.",
@@ -48,3 +50,22 @@ def test_every_model_has_a_card_and_is_small(name):
 def test_unknown_name():
     with pytest.raises(ValueError, match=r"must be one of .*grammar.* Received: 'klingon'"):
         nlp104.load_pretrained("klingon")
+
+
+def test_a_released_model_is_that_of_the_run_rounded_to_16_bits(translator, tmp_path, monkeypatch):
+    run = pretrained.FOLDER / "grammar"
+    monkeypatch.setattr(pretrained, "FOLDER", tmp_path)
+    monkeypatch.setattr(release, "FOLDER", tmp_path)
+    stored = release.release(run, "small")
+    assert (stored / "model.keras").stat().st_size < 0.55 * (run / "model.keras").stat().st_size
+    released = nlp104.load_pretrained("small")
+    assert released.model.dtype_policy.name == released.model.decoder.dtype_policy.name == "float32"
+    for expected, found in zip(
+        translator.model.get_weights(), released.model.get_weights(), strict=True
+    ):
+        np.testing.assert_array_equal(found, expected.astype("float16").astype("float32"))
+    assert released.translate(list(FAMOUS)) == list(FAMOUS.values())
+    before = (stored / "model.keras").read_bytes()
+    with pytest.raises(FileExistsError, match="choose another name"):
+        release.release(run, "small")
+    assert (stored / "model.keras").read_bytes() == before
