@@ -157,10 +157,10 @@ class _Picture:
         look = {"edgecolor": style.INK if strong else WIRE, "linewidth": 2.0 if strong else 0.8}
         look["facecolor"] = (np.array(to_rgb(color)) + to_rgb("white")) / 2
         self.add(_rounded((x - width / 2, y), width, height, **look), kinds)
-        down, line = (0, "center") if "\n" in label else (0.05, "baseline")
-        self.note(x + shift, y + height / 2 - down, label, kinds, "center", 10.0, va=line)
+        down, line = (0, "center") if "\n" in label else (0.055, "baseline")
+        self.note(x + shift, y + height / 2 - down, label, kinds, "center", 11.0, va=line)
 
-    def note(self, x, y, words, kinds=(), align="left", size=9.5, **look):
+    def note(self, x, y, words, kinds=(), align="left", size=10.5, **look):
         """Words whose middle is at height y; they fade with what they speak of."""
         look = {"ha": align, "va": "center", "linespacing": 1.1, "parse_math": False} | look
         if self.without not in kinds:
@@ -262,7 +262,7 @@ class _Picture:
             for letter, color, place in roles[2:] if name == "cross" else roles:
                 path = [(x, below), (x, y - 0.22), (x + place, y - 0.22), (x + place, y)]
                 self.wire(path, color, kinds)
-                self.note(x + place + 0.06, y - 0.1, letter, kinds, size=8.0)
+                self.note(x + place + 0.06, y - 0.1, letter, kinds, size=9.0)
             label = label.replace("Masked m", "M") if self.without == "masks" else label
             self.box(x, y, label, style.ATTENTION, kinds, shift=-0.2)
             self.mask(x + WIDTH / 2 - 0.42, y + 0.06, HIDDEN[hidden])
@@ -294,7 +294,7 @@ class _Picture:
             self.wire(trunk, color, {"cross"}, arrow=False)
             for end in ends:
                 self.wire([(bus, end + shift), (x - WIDTH / 2, end + shift)], color, {"cross"})
-            self.note(x - WIDTH / 2 - 0.16, ends[0] + 3 * shift, letter, {"cross"}, "center", 8.0)
+            self.note(x - WIDTH / 2 - 0.16, ends[0] + 3 * shift, letter, {"cross"}, "center", 9.0)
 
     def head(self, x, y):
         """Linear layer and softmax; returns the height of the arrow above them."""
