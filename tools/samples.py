@@ -1,0 +1,50 @@
+"""How a run's translations of some test sentences change from epoch to epoch.
+
+    python -m tools.samples RUN --data fra.txt
+
+writes ``RUN/samples.json`` for the epochs whose weights the run still has: `nlp104 train` keeps as
+many as ``--average`` says.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+from nlp104 import recipe
+from nlp104.checkpoints import epoch_checkpoints, replacing
+from nlp104.corpus import load
+from nlp104.translator import Translator
+
+COUNT = 12
+
+
+def samples(run, data):
+    """Translate the first test sentences with the weights of every epoch that is there.
+
+    Args:
+        run: Directory that `nlp104 train` made, with its checkpoints.
+        data: As of `nlp104.corpus.load`.
+
+    Returns:
+        ``{"sources": […], "references": [[…], …], "epochs": {epoch: translations}}``.
+    """
+    corpus = load(data, seed=recipe.read(run)["settings"]["seed"])
+    sources, references = zip(*corpus.references("test")[:COUNT], strict=True)
+    translator = Translator.load(run)
+    epochs = {}
+    for path in epoch_checkpoints(run):
+        translator.model.load_weights(path)
+        epoch = int(path.name.split("-")[1].split(".")[0])
+        epochs[epoch] = translator.translate(sources)
+    return {"sources": sources, "references": references, "epochs": epochs}
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("run", type=Path, help="directory that nlp104 train made")
+    parser.add_argument("--data", required=True, help="the file that it was trained on")
+    options = parser.parse_args()
+    with replacing(options.run / "samples.json") as temporary:
+        found = json.dumps(samples(**vars(options)), indent=1, ensure_ascii=False)
+        temporary.write_text(found + "\n", encoding="utf-8")
+    print(f"written to {options.run / 'samples.json'}")
