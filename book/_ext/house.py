@@ -52,7 +52,10 @@ def label_folded_cells(app, doctree) -> None:
     """Name a folded cell by what it holds; myst-nb's own wording is the same for all."""
     for cell in doctree.findall(nodes.container):
         if cell.get("nb_element") == "cell_code" and cell.get("hide_mode") in FOLD_LABELS:
-            cell["prompt_show"], cell["prompt_hide"] = FOLD_LABELS[cell["hide_mode"]]
+            labels = FOLD_LABELS[cell["hide_mode"]]
+            if cell.astext().startswith("# @title Checks"):
+                labels = "Show the checks", "Hide the checks"
+            cell["prompt_show"], cell["prompt_hide"] = labels
 
 
 def register_anchors(app, doctree) -> None:
