@@ -23,12 +23,12 @@ def search(model, encoder_token_ids, limits, length_penalty, room, num_beams, nu
         length_penalty: Scalar.
         room: Number of steps to make space for.
         num_beams: Number of hypotheses that are kept from one step to the next.
-        num_best: Number of finished hypotheses to keep.
+        num_best: Number of hypotheses to return.
 
     Returns:
-        Finished hypotheses `[batch, num_best, room]` and their scores `[batch, num_best]`, best
-        first; then the unfinished ones that the row had when it stopped, `[batch, num_beams,
-        room]` and `[batch, num_beams]`. `NEVER` is the score of a place that is empty.
+        The best hypotheses `[batch, num_best, room]` and their scores `[batch, num_best]`: first
+        the finished ones, best first, then those that were cut off, best first. Where there are
+        fewer, the rest is 0 and has the score `NEVER`.
     """
     batch = ops.shape(encoder_token_ids)[0]
     encoder_mask = padding_mask(encoder_token_ids)
@@ -90,27 +90,21 @@ def search(model, encoder_token_ids, limits, length_penalty, room, num_beams, nu
         model.start_cache(encoder_output, room, num_beams),
     )
     _, _, _, _, beam, beam_scores, best, best_scores, _ = ops.while_loop(searching, extend, state)
-    return best, best_scores, beam, score(beam_scores, ops.expand_dims(limits, 1))
+    return _select(best, best_scores, beam, score(beam_scores, ops.expand_dims(limits, 1)))
 
 
-def select(best, best_scores, beam, beam_scores):
-    """The best of what `search` returned: a hypothesis that was cut off counts less than any other.
-
-    Args:
-        best: Integers `[batch, num_best, room]`.
-        best_scores: `[batch, num_best]`.
-        beam: Integers `[batch, num_beams, room]`.
-        beam_scores: `[batch, num_beams]`.
-
-    Returns:
-        Hypotheses `[batch, num_best, room]` and their scores `[batch, num_best]`.
-    """
-    scores = np.concatenate([best_scores, beam_scores], axis=1)
-    rank = np.where(scores == NEVER, 2, np.arange(scores.shape[1]) >= best_scores.shape[1])
-    order = np.lexsort((-scores, rank))[:, : best.shape[1]]  # by rank, then by score
-    ids = np.take_along_axis(np.concatenate([best, beam], axis=1), order[:, :, None], axis=1)
-    scores = np.take_along_axis(scores, order, axis=1)
-    return np.where(scores[:, :, None] == NEVER, 0, ids), scores
+def _select(best, best_scores, beam, beam_scores):
+    """The best of the finished hypotheses, which are sorted, and then of those in the beam."""
+    beam_scores, places = ops.top_k(beam_scores, beam_scores.shape[1])
+    hypotheses = ops.concatenate([best, _take(beam, places)], axis=1)
+    scores = ops.concatenate([best_scores, beam_scores], axis=1)
+    # What is left is to put the empty places behind the others.
+    number = scores.shape[1]
+    rank = ops.arange(number, dtype="int32") + ops.where(scores == NEVER, number, 0)
+    _, places = ops.top_k(-rank, best_scores.shape[1])
+    scores = ops.take_along_axis(scores, places, axis=1)
+    hypotheses = ops.where(ops.expand_dims(scores == NEVER, 2), 0, _take(hypotheses, places))
+    return hypotheses, scores
 
 
 def _take(hypotheses, places):

@@ -1,5 +1,7 @@
 """Errors that say what was expected and what was received, before a backend fails in its depths."""
 
+import math
+
 import keras
 from keras import ops
 
@@ -9,6 +11,13 @@ def require_positive(**sizes):
     for name, size in sizes.items():
         if not isinstance(size, int) or size < 1:
             raise ValueError(f"`{name}` must be a positive integer. Received: {size!r}")
+
+
+def require_not_negative(**numbers):
+    """Raises `ValueError` unless every number is finite and at least 0."""
+    for name, number in numbers.items():
+        if not 0 <= number < math.inf:
+            raise ValueError(f"`{name}` must be a number of at least 0. Received: {number!r}")
 
 
 def require_token_ids(token_ids, vocabulary_size, name):

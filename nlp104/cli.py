@@ -1,4 +1,4 @@
-"""The command line: ``nlp104 train | translate | evaluate`` (also ``python -m nlp104``).
+"""The command line: ``nlp104 train | translate | evaluate | export`` (also ``python -m nlp104``).
 
 This module reads the options and turns expected errors into one line. What the commands do stands
 in ``commands``, imported when the options have been read: ``--help`` need not wait for Keras.
@@ -51,6 +51,12 @@ examples:
   nlp104 evaluate --model eng-fra --data fra.txt
   nlp104 evaluate --model en-de --data train --test test_2016 --limit 100
   nlp104 evaluate --model en-de --beams 5 --length-penalty 1
+"""
+
+_EXPORT_EXAMPLES = """\
+examples:
+  nlp104 export --model eng-fra --output served
+  nlp104 export --model eng-fra --output served-beam --beams 4
 """
 
 _DATA_HELP = (
@@ -130,6 +136,7 @@ def _parser():
     _add_train(_command(commands, "train", "train a model", _TRAIN_EXAMPLES))
     _add_translate(_command(commands, "translate", "translate sentences", _TRANSLATE_EXAMPLES))
     _add_evaluate(_command(commands, "evaluate", "score a model", _EVALUATE_EXAMPLES))
+    _add_export(_command(commands, "export", "write a model for servers", _EXPORT_EXAMPLES))
     return parser
 
 
@@ -228,12 +235,7 @@ def _add_translate(parser):
     option = _options(parser)
     option("--model", "directory that `nlp104 train` made", required=True, metavar="DIR")
     _add_decoding(option)
-    option(
-        "--max-length",
-        "longest translation (default: 50 more than the source)",
-        type=_count,
-        metavar="N",
-    )
+    _add_max_length(option)
     help = "without it, each line of the standard input becomes one line of the output"
     parser.add_argument("sentences", nargs="*", metavar="SENTENCE", help=help)
 
@@ -251,9 +253,26 @@ def _add_evaluate(parser):
     _add_decoding(option)
 
 
+def _add_export(parser):
+    option = _options(parser)
+    option("--model", "directory that `nlp104 train` made", required=True, metavar="DIR")
+    option("--output", "directory to make", required=True, metavar="DIR")
+    _add_beams(option)
+    _add_max_length(option)
+
+
 def _add_decoding(option):
     """Options of `Translator.translate`, under the names that it has for them."""
     option("--batch-size", "sentences at a time (default: 32)", type=_count, metavar="N")
+    _add_beams(option)
+    option(
+        "--jit-compile",
+        "compile with XLA: seconds at first, then faster; for thousands of sentences",
+        action="store_true",
+    )
+
+
+def _add_beams(option):
     option(
         "--beams",
         "beam search that keeps N beginnings (default: 1, greedy)",
@@ -267,10 +286,14 @@ def _add_decoding(option):
         type=_at_least_0,
         metavar="A",
     )
+
+
+def _add_max_length(option):
     option(
-        "--jit-compile",
-        "compile with XLA: seconds at first, then faster; for thousands of sentences",
-        action="store_true",
+        "--max-length",
+        "longest translation (default: 50 more than the source)",
+        type=_count,
+        metavar="N",
     )
 
 

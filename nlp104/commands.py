@@ -1,4 +1,4 @@
-"""What ``nlp104 train``, ``translate`` and ``evaluate`` do, once ``cli`` has read their options.
+"""What the commands ``nlp104 train``, ``translate``, … do, once ``cli`` has read their options.
 
 Each function takes the options as keyword arguments and returns an exit status. Whatever is wrong
 with the data or the model raises an error with a message fit to be shown.
@@ -16,6 +16,7 @@ from nlp104.batches import Batches
 from nlp104.checkpoints import average_checkpoints, epoch_checkpoints
 from nlp104.corpus import load
 from nlp104.evaluation import bleu, exact_match
+from nlp104.export import export_translator
 from nlp104.objective import WarmupSchedule, compile_model
 from nlp104.text import Tokenizer
 from nlp104.training import train as fit
@@ -186,6 +187,19 @@ def evaluate(model, split="test", limit=None, show=5, data_dir=None, **given):
     print(f"sentences   {len(pairs):,} of {split}, {settings['data']}")
     print(f"BLEU        {score}")
     print(f"exact match {exact:.1%}")
+    return 0
+
+
+def export(model, output, **options):
+    """Writes a model for servers that know nothing of this package.
+
+    Args:
+        model: Directory of a trained model.
+        output: The directory to make.
+        **options: Of `export.export_translator`.
+    """
+    export_translator(Translator.load(model), output, **options)
+    print(f"The exported model is in {output}: from token ids to token ids, with its tokenizers.")
     return 0
 
 

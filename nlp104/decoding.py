@@ -16,7 +16,7 @@ from keras import ops
 
 from nlp104 import beam
 from nlp104.attention import masked_softmax, padding_mask
-from nlp104.checks import require_positive
+from nlp104.checks import require_not_negative, require_positive
 from nlp104.programs import prepare, run
 from nlp104.text import END_ID, START_ID
 
@@ -160,12 +160,9 @@ def beam_search(
             raise ValueError(
                 f"`num_best` must be at most num_beams={num_beams}. Received: {num_best}"
             )
-    if not 0 <= length_penalty < math.inf:
-        raise ValueError(
-            f"`length_penalty` must be a number of at least 0. Received: {length_penalty!r}"
-        )
+    require_not_negative(length_penalty=length_penalty)
     ids, limits, room = prepare(model, encoder_token_ids, max_length, jit_compile)
-    found = run(
+    outputs = run(
         beam.search,
         model,
         [ids, limits, np.array(length_penalty, "float32")],
@@ -174,7 +171,7 @@ def beam_search(
         num_beams=num_beams,
         num_best=num_best or 1,
     )
-    ids, scores = beam.select(*(output[: len(encoder_token_ids)] for output in found))
+    ids, scores = (output[: len(encoder_token_ids)] for output in outputs)
     return _trim(ids[:, 0]) if num_best is None else (_trim(ids), scores)
 
 

@@ -28,13 +28,9 @@ def prepare(model, encoder_token_ids, max_length, jit_compile):
     if max_length is None:
         lengths = np.count_nonzero(ids, axis=1)
         limits = np.minimum(lengths + EXTRA_LENGTH, longest)  # [batch]
-    elif 0 < max_length <= longest:
-        limits = np.full(len(ids), max_length)
     else:
-        raise ValueError(
-            "max_length must be between 1 and the model's max_sequence_length="
-            f"{longest}, received {max_length}."
-        )
+        require_max_length(model, max_length)
+        limits = np.full(len(ids), max_length)
     room = int(limits.max())
     if jit_compile or keras.backend.backend() == "jax":
         rows = 2 ** (len(ids) - 1).bit_length() - len(ids)
@@ -42,6 +38,16 @@ def prepare(model, encoder_token_ids, max_length, jit_compile):
         ids, limits = np.pad(ids, ((0, rows), (0, columns))), np.pad(limits, (0, rows))
         room = min(room + -room % ROUND, longest)
     return ids, limits.astype("int32"), room
+
+
+def require_max_length(model, max_length):
+    """Raises `ValueError` unless the model can write as many tokens."""
+    longest = model.max_sequence_length
+    if not 0 < max_length <= longest:
+        raise ValueError(
+            "max_length must be between 1 and the model's max_sequence_length="
+            f"{longest}, received {max_length}."
+        )
 
 
 def run(function, model, arrays, room, jit_compile, **settings):

@@ -24,7 +24,7 @@ _FORMAT = "nlp104 tokenizer 1"
 
 # Invisible characters go, the many apostrophes become one, and "▁", which marks a space inside
 # sub-word tokens, may not occur in the text itself. Exotic spaces are folded by str.split().
-_CHARACTERS = str.maketrans(
+CHARACTERS = str.maketrans(
     dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad", "")
     | dict.fromkeys("\u2018\u2019\u02bc\u2032", "'")
     | {"▁": "_"}
@@ -52,7 +52,7 @@ def normalize(text: str, lowercase: bool = False) -> str:
         >>> normalize("L’été\u00a0 !")
         "L'été !"
     """
-    text = unicodedata.normalize("NFC", text).translate(_CHARACTERS)
+    text = unicodedata.normalize("NFC", text).translate(CHARACTERS)
     text = " ".join(text.split())
     return text.lower() if lowercase else text
 
@@ -89,7 +89,7 @@ class Tokenizer:
         self._closes_left = frozenset(closes_left)
         self._closes_right = frozenset(closes_right)
         self._ids = {token: i for i, token in enumerate(self._vocabulary)}
-        self._backend = _backend(kind, self._ids, self._merges)
+        self._backend = pipeline(kind, self._ids, self._merges)
 
     @classmethod
     def train(
@@ -147,7 +147,7 @@ class Tokenizer:
 
     @classmethod
     def _train_words(cls, sentences, kind, vocabulary_size, lowercase):
-        split = _backend(kind, {"[UNK]": UNKNOWN_ID}).pre_tokenizer.pre_tokenize_str
+        split = pipeline(kind, {"[UNK]": UNKNOWN_ID}).pre_tokenizer.pre_tokenize_str
         pieces = [split(sentence) for sentence in sentences]
         counts = Counter(token for sentence in pieces for token, _ in sentence)
         for token in SPECIAL_TOKENS:
@@ -159,7 +159,7 @@ class Tokenizer:
 
     @classmethod
     def _train_bpe(cls, sentences, alphabet, vocabulary_size, lowercase):
-        backend = _backend("bpe", {"[UNK]": UNKNOWN_ID})
+        backend = pipeline("bpe", {"[UNK]": UNKNOWN_ID})
         trainer = trainers.BpeTrainer(
             vocab_size=vocabulary_size,
             special_tokens=list(SPECIAL_TOKENS),
@@ -231,10 +231,9 @@ class Tokenizer:
         """Returns the id of `token`, or that of ``[UNK]`` if there is no such token."""
         return self._ids.get(token, UNKNOWN_ID)
 
-    def save(self, path: str | os.PathLike) -> None:
-        """Writes the tokenizer to one JSON file, all of it or nothing."""
-        content = {
-            "format": _FORMAT,
+    def get_config(self) -> dict:
+        """Returns the arguments of `Tokenizer` that make an equal one."""
+        return {
             "kind": self.kind,
             "lowercase": self.lowercase,
             "closes_left": sorted(self._closes_left),
@@ -242,6 +241,10 @@ class Tokenizer:
             "vocabulary": self._vocabulary,
             "merges": self._merges,
         }
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Writes the tokenizer to one JSON file, all of it or nothing."""
+        content = {"format": _FORMAT, **self.get_config()}
         unfinished = Path(f"{path}.unfinished")
         unfinished.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
         os.replace(unfinished, path)
@@ -270,7 +273,7 @@ def _cleaner(kind, lowercase):
     return lambda text: normalize(text, lowercase)
 
 
-def _backend(kind, ids, merges=()):
+def pipeline(kind, ids, merges=()):
     """The pipeline of the `tokenizers` library: how text is cut, and what the pieces' ids are."""
     # A text that spells "[PAD]" holds no padding: of the special tokens only [UNK] is looked up.
     ids = {t: i for t, i in ids.items() if t == "[UNK]" or t not in SPECIAL_TOKENS}

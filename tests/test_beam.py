@@ -187,9 +187,7 @@ def test_a_row_that_was_cut_off_finds_no_more_while_others_go_on(model, seed):
     randomize(model, seed)
     source, limits = sources(seed, batch=4), np.array([2, 7, 1, 4], "int32")
     arrays = [source, limits, np.array(0.6, "float32")]
-    ids, scores = beam.select(
-        *run(beam.search, model, arrays, LENGTH, False, num_beams=4, num_best=4)
-    )
+    ids, scores = run(beam.search, model, arrays, LENGTH, False, num_beams=4, num_best=4)
     for row, limit in enumerate(limits.tolist()):
         one, one_scores = beam_search(model, source[row][None], max_length=limit, num_best=4)
         assert rows(one[0]) == rows(ids[row])

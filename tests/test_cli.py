@@ -101,7 +101,7 @@ finally:
         assert done.stdout
 
 
-@pytest.mark.parametrize("command", ["train", "translate", "evaluate"])
+@pytest.mark.parametrize("command", ["train", "translate", "evaluate", "export"])
 def test_help_has_examples_that_can_be_typed(command, capsys):
     from nlp104.cli import _parser
 

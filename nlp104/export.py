@@ -1,0 +1,148 @@
+"""A trained translator as files that serve it without this package, and without Keras.
+
+`Translator.save` keeps a model to be loaded by the code that it was trained with. What
+`export_translator` writes holds its own program instead: the encoder, the loop of the decoder with
+its cache of keys and values, the beam. A server needs TensorFlow and the `tokenizers` library. The
+directory holds::
+
+    model/         a SavedModel, from token ids to token ids
+    source.json    a `tokenizers.Tokenizer` that reads sentences
+    target.json    a `tokenizers.Tokenizer` that writes translations
+    export.json    what was exported, and with which versions
+"""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import keras
+from keras import ops
+
+from nlp104 import beam, portable, recipe
+from nlp104.attention import padding_mask
+from nlp104.checks import require_not_negative, require_positive
+from nlp104.programs import EXTRA_LENGTH, require_max_length
+from nlp104.translator import Translator
+
+
+def export_translator(
+    translator: Translator,
+    directory: str | os.PathLike,
+    max_length: int | None = None,
+    num_beams: int = 1,
+    length_penalty: float = 0.6,
+) -> None:
+    """Writes a translator for servers that know nothing of this package.
+
+    The program takes integers `[batch, source]`, any number of rows of any length, each row ended
+    by `[END]` and padded with 0, and returns integers `[batch, target]` in the same form. It gives
+    what `Translator.translate` gives for the same options; they are fixed when it is exported.
+
+    Args:
+        translator: `nlp104.translator.Translator`.
+        directory: A new or empty directory. It appears complete or not at all.
+        max_length: Number of tokens at which a translation is cut off. By default a row may have 50
+            more than its source.
+        num_beams: Number of beginnings that are kept in every step; with 1 decoding is greedy.
+        length_penalty: α of `nlp104.decoding.beam_search`.
+
+    Raises:
+        ValueError: If an argument is out of its range, or the backend is not TensorFlow.
+        FileExistsError: If `directory` is a file or holds something.
+
+    Example:
+        >>> export_translator(nlp104.load_pretrained("grammar"), "served")
+
+        In another process:
+
+        >>> import tensorflow as tf
+        >>> import tokenizers
+        >>> model = tf.saved_model.load("served/model")
+        >>> source = tokenizers.Tokenizer.from_file("served/source.json")
+        >>> target = tokenizers.Tokenizer.from_file("served/target.json")
+        >>> rows = source.encode_batch(["The black cat sleeps."])
+        >>> ids = model.translate([row.ids for row in rows])["translation"]
+        >>> target.decode_batch(ids.numpy())
+        ['Le chat noir dort.']
+    """
+    directory = Path(directory)
+    require_positive(num_beams=num_beams)
+    require_not_negative(length_penalty=length_penalty)
+    if max_length is not None:
+        require_max_length(translator.model, max_length)
+    if keras.backend.backend() != "tensorflow":
+        raise ValueError(
+            "Only the TensorFlow backend can export. Received: KERAS_BACKEND="
+            f"{keras.backend.backend()}. A saved translator is the same on every backend: save it, "
+            "then load and export it with KERAS_BACKEND=tensorflow."
+        )
+    if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
+        raise FileExistsError(f"Expected a new or empty directory. Received: {directory}.")
+
+    options = {"max_length": max_length, "num_beams": num_beams, "length_penalty": length_penalty}
+    program = _program(translator.model, **options)
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = directory.with_name(f".{os.getpid()}-{directory.name}")
+    try:
+        unfinished.mkdir()
+        _write_saved_model(program, str(unfinished / "model"))
+        portable.reading(translator.source_tokenizer).save(str(unfinished / "source.json"))
+        portable.writing(translator.target_tokenizer).save(str(unfinished / "target.json"))
+        record = {
+            "format": "nlp104 export 1",
+            "max_source_length": translator.model.max_sequence_length,
+            **options,
+            "versions": recipe.versions("tensorflow"),
+        }
+        text = json.dumps(record, indent=2) + "\n"
+        (unfinished / "export.json").write_text(text, encoding="utf-8")
+        if directory.exists():
+            directory.rmdir()
+        unfinished.rename(directory)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def _program(model, max_length, num_beams, length_penalty):
+    """The function to export: from token ids `[batch, source]` to token ids `[batch, target]`."""
+
+    def translate(token_ids):
+        lengths = _lengths(token_ids)
+        if max_length is None:
+            limits = ops.minimum(lengths + EXTRA_LENGTH, model.max_sequence_length)
+        else:
+            limits = ops.full_like(lengths, max_length)
+        # With one beam this is greedy.
+        ids, _ = beam.search(
+            model,
+            token_ids,
+            limits,
+            length_penalty,
+            room=ops.max(limits, initial=1),
+            num_beams=num_beams,
+            num_best=1,
+        )
+        ids = ids[:, 0]
+        return {"translation": ids[:, : ops.max(_lengths(ids), initial=0)]}
+
+    return translate
+
+
+def _lengths(token_ids):
+    return ops.sum(ops.cast(padding_mask(token_ids), "int32"), axis=1)
+
+
+def _write_saved_model(program, path):
+    import tensorflow as tf
+
+    archive = keras.export.ExportArchive()
+    signature = keras.InputSpec(shape=(None, None), dtype="int32", name="token_ids")
+    archive.add_endpoint("translate", program, [signature])
+    logger = tf.get_logger()
+    level = logger.level
+    logger.setLevel("WARNING")  # no line about what was written
+    try:
+        archive.write_out(path, verbose=False)
+    finally:
+        logger.setLevel(level)

@@ -1,0 +1,224 @@
+"""An exported translator, loaded without this package, gives what the translator gives."""
+
+import json
+import subprocess
+import sys
+
+import keras
+import numpy as np
+import pytest
+from decoding_models import VOCABULARY, make_model, random_sources
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import nlp104
+from nlp104 import portable, pretrained
+from nlp104.cli import main
+from nlp104.decoding import beam_search, greedy
+from nlp104.export import export_translator
+from nlp104.text import END_ID, SPECIAL_TOKENS, Tokenizer
+from nlp104.translator import Translator
+
+needs_tensorflow = pytest.mark.skipif(
+    keras.backend.backend() != "tensorflow", reason="only TensorFlow can export"
+)
+SENTENCES = [
+    "The black cat sleeps.",
+    "The animal did not cross the street because it was too tired.",
+    "The animal did not cross the street because it was too wide.",
+    "Klingons  sleep.",
+    "Yes",
+]
+SERVER = """
+import json, sys
+import tokenizers
+directory, batches = sys.argv[1], json.loads(sys.argv[2])
+import tensorflow as tf
+model = tf.saved_model.load(directory + "/model")
+run = lambda ids: model.translate(ids)["translation"].numpy()
+import numpy as np
+source = tokenizers.Tokenizer.from_file(directory + "/source.json")
+target = tokenizers.Tokenizer.from_file(directory + "/target.json")
+answers = []
+for sentences in batches:
+    ids = np.array([row.ids for row in source.encode_batch(sentences)], "int32")
+    answers.append(target.decode_batch(run(ids)))
+print(json.dumps({"answers": answers, "modules": sorted(sys.modules)}))
+"""
+
+
+def serve(directory, batches, tmp_path):
+    """Translations by a new process, and the modules that it imported."""
+    command = [sys.executable, "-c", SERVER, str(directory), json.dumps(batches)]
+    # An empty folder as working directory: the package is not to be found by chance.
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=300)
+    assert done.returncode == 0, done.stderr
+    reply = json.loads(done.stdout.splitlines()[-1])
+    return reply["answers"], reply["modules"]
+
+
+def small_translator(seed=1):
+    """A model of random weights, whose tokens are words."""
+    words = [*SPECIAL_TOKENS, *(f"w{i}" for i in range(VOCABULARY - len(SPECIAL_TOKENS)))]
+    tokenizer = Tokenizer("word", words)
+    return Translator(make_model(seed), tokenizer, tokenizer)
+
+
+@needs_tensorflow
+def test_saved_model_decodes_as_the_model_does(tmp_path):
+    """Compares what is exported with decoding here, for rows and lengths of all kinds."""
+    translator, seen = small_translator(), set()
+    model = translator.model
+    for name, options, decode in (
+        ("greedy", {}, lambda ids: greedy(model, ids)),
+        ("short", {"max_length": 3}, lambda ids: greedy(model, ids, 3)),
+        (
+            "beam",
+            {"num_beams": 3, "length_penalty": 1.0},
+            lambda ids: beam_search(model, ids, 3, 1.0),
+        ),
+    ):
+        export_translator(translator, tmp_path / name, **options)
+        run = load_saved_model(tmp_path / name)
+        for seed, (batch, length) in enumerate([(1, 1), (2, 9), (7, 4)]):
+            ids = random_sources(seed, batch, length)
+            expected = decode(ids)
+            seen.update(expected.ravel().tolist())
+            np.testing.assert_array_equal(run(ids), expected)
+            padded = run(np.pad(ids, ((0, 0), (0, 5))))
+            np.testing.assert_array_equal(padded, expected)
+        assert run(np.zeros((0, 4), "int32")).shape == (0, 0)
+    assert len(seen) > 4  # the model does say something
+
+
+def load_saved_model(directory):
+    import tensorflow as tf
+
+    model = tf.saved_model.load(str(directory / "model"))
+    return lambda ids: model.translate(ids)["translation"].numpy()
+
+
+@needs_tensorflow
+def test_served_by_a_process_that_knows_neither_the_package_nor_keras(tmp_path):
+    translator = nlp104.load_pretrained("grammar")
+    directory = tmp_path / "new" / "served"
+    export_translator(translator, directory, num_beams=2)
+    batches = [SENTENCES, SENTENCES[:1], SENTENCES[1:3]]
+    answers, modules = serve(directory, batches, tmp_path)
+    expected = [translator.translate(sentences, num_beams=2) for sentences in batches]
+    assert answers == expected
+    assert expected[1] == ["Le chat noir dort."]
+    assert {"nlp104", "keras"}.isdisjoint(modules)
+    record = json.loads((directory / "export.json").read_text(encoding="utf-8"))
+    assert record["num_beams"] == 2
+    assert record["max_length"] is None
+    names = sorted(path.name for path in directory.iterdir())
+    assert names == ["export.json", "model", "source.json", "target.json"]
+
+
+@needs_tensorflow
+def test_the_exported_program_refuses_ids_that_are_no_tokens(tmp_path):
+    export_translator(small_translator(), tmp_path / "served")
+    with pytest.raises(Exception, match="indices"):
+        load_saved_model(tmp_path / "served")(np.array([[VOCABULARY, 3]], "int32"))
+
+
+@needs_tensorflow
+def test_nothing_is_lost_and_nothing_is_left_half_done(tmp_path, monkeypatch):
+    translator = small_translator()
+    occupied, file, empty = tmp_path / "occupied", tmp_path / "file", tmp_path / "empty"
+    occupied.mkdir()
+    (occupied / "mine").write_text("precious")
+    file.write_text("precious")
+    empty.mkdir()
+    for path in (occupied, file):
+        with pytest.raises(FileExistsError, match="Expected a new or empty directory"):
+            export_translator(translator, path)
+    with pytest.raises(OSError, match="file"):
+        export_translator(translator, file / "inside")
+
+    def fails(tokenizer):
+        raise OSError("the disk is full")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(portable, "writing", fails)
+        with pytest.raises(OSError, match="the disk is full"):
+            export_translator(translator, empty)
+    assert sorted(path.name for path in tmp_path.rglob("*")) == [
+        "empty",
+        "file",
+        "mine",
+        "occupied",
+    ]
+    assert (occupied / "mine").read_text() == file.read_text() == "precious"
+    export_translator(translator, empty)
+    assert (empty / "export.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"num_beams": 0}, "`num_beams` must be a positive integer. Received: 0"),
+        ({"max_length": 71}, "max_sequence_length=70, received 71"),
+        ({"length_penalty": -1.0}, "`length_penalty` must be a number of at least 0"),
+    ],
+)
+def test_says_what_is_wrong_before_it_writes(tmp_path, options, message):
+    with pytest.raises(ValueError, match=message):
+        export_translator(small_translator(), tmp_path / "served", **options)
+    assert not any(tmp_path.iterdir())
+
+
+def test_other_backends_say_the_way_out(tmp_path, monkeypatch):
+    monkeypatch.setattr(keras.backend, "backend", lambda: "jax")
+    with pytest.raises(ValueError, match=r"KERAS_BACKEND=jax.*KERAS_BACKEND=tensorflow"):
+        export_translator(small_translator(), tmp_path / "served")
+
+
+@needs_tensorflow
+def test_the_command_line_exports_what_it_translates(tmp_path, capsys):
+    model, served = str(pretrained.FOLDER / "grammar"), str(tmp_path / "served")
+    assert main(["export", "--model", model, "--output", served, "--max-length", "3"]) == 0
+    assert served in capsys.readouterr().out
+    translator = Translator.load(model)
+    ids = np.array([[*translator.source_tokenizer.encode(SENTENCES[0]), END_ID]], "int32")
+    found = load_saved_model(tmp_path / "served")(ids)
+    np.testing.assert_array_equal(found, greedy(translator.model, ids, 3))
+    assert main(["export", "--model", model, "--output", served]) == 1
+    assert "Expected a new or empty directory" in capsys.readouterr().err
+
+
+TEXTS = [
+    'He said: "It\'s the 2nd cat," and "no" twice.',
+    "L'été ! Qu'il dorme ?  Oui… (peut-être)",
+    "[PAD] [END] [START] \u200bA\u00a0B ‘c’ ▁ İ",
+    "",
+]
+TOKENIZERS = [
+    Tokenizer.train(TEXTS * 3, kind=kind, vocabulary_size=200, lowercase=lowercase)
+    for kind in ("word", "bpe", "whitespace")
+    for lowercase in (False, True)
+]
+letters = st.text(st.sampled_from("\"'’.,!?()[]PADEN dL\u00a0\u2060\u0301\x1céß▁_-0"), max_size=30)
+
+
+@pytest.mark.parametrize("tokenizer", TOKENIZERS, ids=lambda t: f"{t.kind}-{t.lowercase}")
+@given(sentence=letters | st.text(max_size=20).filter(lambda text: "Σ" not in text))
+@example(TEXTS[0])
+@example(TEXTS[1])
+@example(TEXTS[2])
+def test_portable_tokenizers_read_as_ours(tokenizer, sentence):
+    found = portable.reading(tokenizer).encode_batch([sentence, "a " * 40])
+    ids = tokenizer.encode(sentence)
+    assert len(found[0].ids) == len(found[1].ids)
+    assert found[0].ids[: len(ids) + 1] == [*ids, 3]
+    assert not any(found[0].ids[len(ids) + 1 :])
+
+
+@pytest.mark.parametrize("tokenizer", TOKENIZERS, ids=lambda t: f"{t.kind}-{t.lowercase}")
+@given(data=st.data())
+def test_portable_tokenizers_write_as_ours(tokenizer, data):
+    quote = tokenizer.token_to_id('"')
+    tokens = st.integers(4, tokenizer.vocabulary_size - 1) | st.sampled_from([1, quote])
+    ids = data.draw(st.lists(tokens, max_size=20))
+    assert portable.writing(tokenizer).decode([*ids, 3, 0, 0]) == tokenizer.decode(ids)
