@@ -122,7 +122,7 @@ def train(output, resume=False, quiet=False, data_dir=None, **given):
         print(f"\n{stopped}\nTo continue:\n  {command} --resume", file=sys.stderr)
         return 130
     _choose_weights(model, output, settings["average"])
-    translator = Translator(_in_float32(model), *tokenizers)
+    translator = Translator(model.with_dtype("float32"), *tokenizers)
     translator.save(output)
 
     sample = corpus.references("validation")[:SAMPLE]
@@ -272,15 +272,6 @@ def _model(tokenizers, settings):
         dtype=settings["dtype"],
         **{name: settings[name] for name in names if settings[name] is not None},
     )
-
-
-def _in_float32(model):
-    """The same model, which computes in what its weights are stored in."""
-    if model.dtype_policy.name == "float32":
-        return model
-    full = Transformer.from_config({**model.get_config(), "dtype": "float32"})
-    full.set_weights(model.get_weights())
-    return full
 
 
 def _peak(settings, steps, model):

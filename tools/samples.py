@@ -10,6 +10,8 @@ import argparse
 import json
 from pathlib import Path
 
+import numpy as np
+
 from nlp104 import recipe
 from nlp104.checkpoints import epoch_checkpoints, replacing
 from nlp104.corpus import load
@@ -29,7 +31,9 @@ def samples(run, data):
         ``{"sources": […], "references": [[…], …], "epochs": {epoch: translations}}``.
     """
     corpus = load(data, seed=recipe.read(run)["settings"]["seed"])
-    sources, references = zip(*corpus.references("test")[:COUNT], strict=True)
+    pairs = corpus.references("test")
+    drawn = np.random.default_rng(0).permutation(len(pairs))[:COUNT]  # a file is sorted by length
+    sources, references = zip(*(pairs[i] for i in drawn), strict=True)
     translator = Translator.load(run)
     epochs = {}
     for path in epoch_checkpoints(run):

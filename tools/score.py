@@ -1,0 +1,73 @@
+"""Score a model that comes with the package on the test part of its corpus.
+
+    python -m tools.score NAME --data fra.txt
+
+writes ``results/NAME/scores.json``: sacreBLEU and exact match, greedy and with four beams, BLEU by
+the length of the source, and some translations, drawn by lot. A source with several translations
+in the test part counts once, and each of them is right.
+"""
+
+import argparse
+import json
+
+import numpy as np
+
+from nlp104.checkpoints import replacing
+from nlp104.corpus import load
+from nlp104.evaluation import bleu, exact_match
+from nlp104.pretrained import load_pretrained
+from nlp104.results import FOLDER
+
+SHOWN = 40
+LENGTHS = ((1, 4), (5, 6), (7, 9), (10, 14), (15, 99))  # words
+
+
+def scores(name, data, seed):
+    """Translate the test part and count.
+
+    Args:
+        name: As of `nlp104.load_pretrained`.
+        data: As of `nlp104.corpus.load`.
+        seed: That of the split with which the model was trained.
+
+    Returns:
+        A dictionary that JSON can hold.
+    """
+    pairs = load(data, seed=seed).references("test")
+    sources, references = zip(*pairs, strict=True)
+    translator = load_pretrained(name)
+    shown = np.random.default_rng(seed).permutation(len(pairs))[:SHOWN].tolist()
+    found = {
+        "sentences": len(pairs),
+        "sources": [sources[i] for i in shown],
+        "references": [references[i] for i in shown],
+    }
+    for search, num_beams in (("greedy", 1), ("beam 4", 4)):
+        hypotheses = translator.translate(sources, batch_size=64, num_beams=num_beams)
+        total = bleu(hypotheses, references)
+        by_length = {}
+        for first, last in LENGTHS:
+            of_length = [i for i, s in enumerate(sources) if first <= len(s.split()) <= last]
+            score = bleu([hypotheses[i] for i in of_length], [references[i] for i in of_length])
+            by_length[f"{first}-{last}"] = {"sentences": len(of_length), "bleu": score.score}
+        found[search] = {
+            "bleu": total.score,
+            "signature": total.signature,
+            "exact_match": exact_match(hypotheses, references),
+            "by_length": by_length,
+            "translations": [hypotheses[i] for i in shown],
+        }
+    return found
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("name", help="what nlp104.load_pretrained calls it")
+    parser.add_argument("--data", required=True, help="the file that it was trained on")
+    parser.add_argument("--seed", type=int, default=104, help="of the split")
+    options = parser.parse_args()
+    (FOLDER / options.name).mkdir(exist_ok=True)
+    with replacing(FOLDER / options.name / "scores.json") as temporary:
+        text = json.dumps(scores(**vars(options)), indent=1, ensure_ascii=False)
+        temporary.write_text(text + "\n", encoding="utf-8")
+    print(f"written to {FOLDER / options.name / 'scores.json'}")
