@@ -21,7 +21,8 @@ def load_pretrained(name: str) -> Translator:
     """Loads a trained translator.
 
     Args:
-        name: ``"grammar"``: English to French, for sentences of `nlp104.grammar`.
+        name: ``"grammar"``: English to French, for sentences of `nlp104.grammar`; ``"eng-fra"``:
+            English to French, for everyday sentences.
 
     Returns:
         A `nlp104.translator.Translator`.

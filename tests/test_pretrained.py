@@ -1,12 +1,13 @@
 """The models that come with the package: they load, they translate as their cards say."""
 
+import json
 import re
 
 import numpy as np
 import pytest
 
 import nlp104
-from nlp104 import evaluation, grammar, pretrained
+from nlp104 import evaluation, grammar, pretrained, results
 from tools import release
 
 FAMOUS = {
@@ -45,6 +46,24 @@ def test_every_model_has_a_card_and_is_small(name):
     for word in ("Data", "Licence", "seed", "BLEU", "Known failures"):
         assert word in card
     assert sum(path.stat().st_size for path in folder.iterdir()) < 10 * 2**20
+
+
+def test_everyday_sentences():
+    translator = nlp104.load_pretrained("eng-fra")
+    right = {
+        "I don't like black cats.": "Je n'aime pas les chats noirs.",
+        "I am reading a book about animals.": "Je lis un livre sur les animaux.",
+        "I don't know when she got married.": "Je ne sais pas quand elle s'est mariée.",
+    }
+    assert translator.translate(list(right)) == list(right.values())
+
+
+def test_the_card_gives_the_stored_scores():
+    scores = json.loads(results.read("eng-fra/scores.json"))
+    card = (pretrained.FOLDER / "eng-fra" / "README.md").read_text(encoding="utf-8")
+    for search in ("greedy", "beam 4"):
+        assert f"{scores[search]['bleu']:.2f}" in card
+    assert scores["greedy"]["signature"] in card
 
 
 def test_unknown_name():
