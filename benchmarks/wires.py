@@ -22,9 +22,11 @@ import keras
 import numpy as np
 from keras import ops
 
+from benchmarks.data import pad
 from nlp104 import grammar, recipe
 from nlp104.attention import MultiHeadAttention
 from nlp104.batches import Batches
+from nlp104.checkpoints import replacing
 from nlp104.decoding import greedy
 from nlp104.evaluation import exact_match
 from nlp104.objective import WarmupSchedule, compile_model
@@ -196,9 +198,7 @@ def right_words(said, references):
 def padded(translator, sources):
     """Translations of the same sentences with more padding behind them."""
     rows = translator.source_tokenizer.encode_batch(sources)
-    ids = np.zeros((len(rows), max(map(len, rows)) + 1 + PADDING), "int32")
-    for row, tokens in zip(ids, rows, strict=True):
-        row[: len(tokens) + 1] = [*tokens, END_ID]
+    ids = pad([[*row, END_ID] for row in rows], max(map(len, rows)) + 1 + PADDING)
     return [
         translator.target_tokenizer.decode(row)
         for row in greedy(translator.model, ids, max_length=LONGEST)
@@ -249,7 +249,8 @@ def main():
             if seed not in runs:
                 runs[seed] = train(name, int(seed), data)
                 text = json.dumps(record, indent=1, ensure_ascii=False)
-                path.write_text(text + "\n", encoding="utf-8")
+                with replacing(path) as temporary:  # what is there took long to train
+                    temporary.write_text(text + "\n", encoding="utf-8")
                 print(name, seed, runs[seed], flush=True)
     print(table(record))
 

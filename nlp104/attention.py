@@ -226,9 +226,9 @@ class MultiHeadAttention(keras.layers.Layer):
         queries = queries / math.sqrt(self.key_dim)
         if self.fused and not return_attention_scores:
             outputs = fused_attention(queries, keys, values, attention_mask)
-            return self._project(self._join_heads(outputs), self.output_kernel, self.output_bias)
-        scores = attention_weights(queries, keys, attention_mask)
-        outputs = ops.matmul(self.dropout_layer(scores, training=training), values)
+        else:
+            scores = attention_weights(queries, keys, attention_mask)
+            outputs = ops.matmul(self.dropout_layer(scores, training=training), values)
         outputs = self._project(self._join_heads(outputs), self.output_kernel, self.output_bias)
         return (outputs, scores) if return_attention_scores else outputs
 

@@ -142,7 +142,12 @@ def epoch_checkpoints(output):
         A list of paths.
     """
     paths = (Path(output) / "checkpoints").glob("epoch-*.weights.h5")
-    return sorted(paths, key=lambda path: int(path.name.split("-")[1].split(".")[0]))
+    return sorted(paths, key=epoch_of)
+
+
+def epoch_of(path):
+    """The epoch, counted from 1, after which a path of `epoch_checkpoints` was written."""
+    return int(path.name.split("-")[1].split(".")[0])
 
 
 def _variables(model):

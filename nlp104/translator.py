@@ -190,8 +190,7 @@ class Translator:
             )
         directory.mkdir(parents=True, exist_ok=True)
         save_tokenizers(directory, self.source_tokenizer, self.target_tokenizer)
-        bare = Transformer.from_config(self.model.get_config())  # has no optimizer to save
-        bare.set_weights(self.model.get_weights())
+        bare = self.model.with_dtype(self.model.dtype_policy)  # has no optimizer to save
         with replacing(directory / MODEL) as temporary:
             bare.save(temporary)
 

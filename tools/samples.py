@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from nlp104 import recipe
-from nlp104.checkpoints import epoch_checkpoints, replacing
+from nlp104.checkpoints import epoch_checkpoints, epoch_of, replacing
 from nlp104.corpus import load
 from nlp104.translator import Translator
 
@@ -21,7 +21,7 @@ COUNT = 12
 
 
 def samples(run, data):
-    """Translate the first test sentences with the weights of every epoch that is there.
+    """Translate some test sentences, drawn by lot, with the weights of every epoch that is there.
 
     Args:
         run: Directory that `nlp104 train` made, with its checkpoints.
@@ -38,8 +38,7 @@ def samples(run, data):
     epochs = {}
     for path in epoch_checkpoints(run):
         translator.model.load_weights(path)
-        epoch = int(path.name.split("-")[1].split(".")[0])
-        epochs[epoch] = translator.translate(sources)
+        epochs[epoch_of(path)] = translator.translate(sources)
     return {"sources": sources, "references": references, "epochs": epochs}
 
 
