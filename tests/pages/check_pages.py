@@ -47,6 +47,7 @@ FLAGS = (
 )
 WIDTHS = {1280: 900, 390: 844}  # width → height of the window
 THEMES = ("light", "dark")
+SLICE = 6_000  # pixels from top to bottom in one picture
 WEIGHT_LIMIT = 400_000  # bytes, gzipped, without MathJax
 LOOK = Path(__file__).with_name("look.js").read_text(encoding="utf-8")
 
@@ -137,11 +138,17 @@ class Tab:
         return result["result"]["value"]
 
     async def screenshot(self, path):
-        """Save the whole page as PNG."""
+        """Save the whole page as PNG files of at most `SLICE` pixels: PATH-0.png, PATH-1.png, …"""
         height = (await self.ask("Page.getLayoutMetrics"))["cssContentSize"]["height"]
-        await self.resize(self.width, min(round(height), 12_000))
-        picture = await self.ask("Page.captureScreenshot")
-        path.write_bytes(base64.b64decode(picture["data"]))
+        await self.resize(self.width, min(round(height), SLICE))
+        for number, top in enumerate(range(0, round(height), SLICE)):
+            part = {"x": 0, "y": top, "width": self.width, "height": min(SLICE, height - top)}
+            picture = await self.ask(
+                "Page.captureScreenshot", clip={**part, "scale": 1}, captureBeyondViewport=True
+            )
+            path.with_name(f"{path.name}-{number}.png").write_bytes(
+                base64.b64decode(picture["data"])
+            )
 
     async def resize(self, width, height):
         """Give the window a size; a narrow one is a phone."""
@@ -198,7 +205,8 @@ def server(directory):
 
 def weight(urls, base, html):
     """Bytes of a page and all it loads, gzipped one by one, without MathJax."""
-    files = {unquote(urlsplit(url.removeprefix(base)).path).lstrip("/") for url in urls}
+    own = (url.removeprefix(base) for url in urls if url.startswith(base))
+    files = {unquote(urlsplit(url).path).lstrip("/") for url in own}
     return sum(
         len(gzip.compress((html / name).read_bytes()))
         for name in files
@@ -236,7 +244,7 @@ async def check(html, pages, screenshots, socket_address, served):
                         print(f"{urlsplit(base).scheme} {page} {width} {theme}: {problem}")
                     if screenshots and base == served:
                         name = f"{page.removesuffix('.html').replace('/', '-')}_{width}_{theme}"
-                        await tab.screenshot(screenshots / f"{name}.png")
+                        await tab.screenshot(screenshots / name)
     for page, size in sorted(weights.items(), key=lambda item: -item[1]):
         print(f"{size / 1000:7.0f} KB gzipped  {page}")
     listener.cancel()
@@ -260,6 +268,8 @@ def main():
         for path in html.rglob("*.html")
         if "_static" not in path.parts and path != html / "index.html"
     )
+    if absent := [page for page in options.pages if not (html / page).is_file()]:
+        sys.exit(f"No such page in {options.html}: {', '.join(absent)}")
     if options.screenshots:
         options.screenshots.mkdir(parents=True, exist_ok=True)
     with chromium() as address, server(html) as served:
