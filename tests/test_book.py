@@ -4,8 +4,11 @@ import ast
 import functools
 import importlib.util
 import json
+import os
 import re
+import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -47,6 +50,14 @@ def contents(entry):
         found = {value for key, value in entry.items() if key in ("file", "root")}
         return found.union(*(contents(value) for value in entry.values()))
     return set().union(*map(contents, entry)) if isinstance(entry, list) else set()
+
+
+def script(path):
+    """A Python file that belongs to no package, as a module."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def test_the_table_of_contents_names_every_page_once():
@@ -114,12 +125,23 @@ def test_a_page_loads_nothing_from_elsewhere():
         assert not re.search(r"!\[[^\]]*\]\(http|<(img|script|iframe|link)\b", prose(page)), page
 
 
+def test_a_changed_style_alone_renews_the_book(tmp_path):
+    source, copies = tmp_path / "assets", tmp_path / "out" / "_static"
+    source.mkdir()
+    copies.mkdir(parents=True)
+    config = SimpleNamespace(html_static_path=["assets"], root_doc="book/index")
+    app = SimpleNamespace(confdir=tmp_path, outdir=tmp_path / "out", config=config)
+    (source / "house.css").write_text("p {}", encoding="utf-8")
+    house = script(BOOK / "_ext" / "house.py")
+    assert house.renew_assets(app, None, set(), set(), set()) == ["book/index"]
+    shutil.copy2(source / "house.css", copies)
+    assert house.renew_assets(app, None, set(), set(), set()) == []
+    os.utime(copies / "house.css", (0, 0))
+    assert house.renew_assets(app, None, set(), set(), set()) == ["book/index"]
+
+
 def test_the_pictures_are_those_that_the_script_draws():
-    spec = importlib.util.spec_from_file_location(
-        "make_figures", BOOK / "assets" / "make_figures.py"
-    )
-    figures = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(figures)
+    figures = script(BOOK / "assets" / "make_figures.py")
     for name, content in figures.pictures().items():
         assert (BOOK / "assets" / name).read_text(encoding="utf-8") == content, name
 

@@ -1,7 +1,7 @@
 """What the book needs beyond Sphinx' settings.
 
-Buttons, page descriptions, anchors, labels of folded cells, alternative text, and readable
-signatures in the reference.
+Buttons, page descriptions, anchors, labels of folded cells, alternative text, fresh assets, and
+readable signatures in the reference.
 """
 
 import importlib.util
@@ -142,12 +142,24 @@ def keep_alternative_text() -> None:
     NbElementRenderer.render_image = render_image_with_alt
 
 
+def renew_assets(app, env, added, changed, removed) -> list[str]:
+    """Have Sphinx work if a style or a picture changed: it copies them only when a page did."""
+    copies = Path(app.outdir) / "_static"
+    for folder in app.config.html_static_path:
+        for asset in (Path(app.confdir) / folder).iterdir():
+            copy = copies / asset.name
+            if not copy.exists() or copy.stat().st_mtime < asset.stat().st_mtime:
+                return [app.config.root_doc]
+    return []
+
+
 def setup(app):
     """Connect all of the above; called by Sphinx."""
     prepare_autodoc()
     keep_alternative_text()
     # Jupyter Book always sets this; the extension that would know it is left out.
     app.add_config_value("comments_config", {}, "")
+    app.connect("env-get-outdated", renew_assets)
     app.connect("autodoc-process-docstring", escape_prose)
     app.connect("autodoc-process-signature", sign_with_init)
     app.connect("doctree-read", label_folded_cells)
