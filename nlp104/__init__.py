@@ -6,7 +6,8 @@ The modules are read from left to right:
 - ``text``, ``grammar`` → ``corpus`` → ``batches`` → ``training`` (the data and the fitting);
 - ``translator``, ``evaluation`` and ``cli`` put both together, and ``pretrained`` brings a trained
   model; ``encoding`` holds positions and embeddings, ``plot`` and ``diagram`` draw,
-  ``exercises`` checks answers; ``export`` writes a translator for servers.
+  ``explore`` makes figures to play with, ``exercises`` checks answers; ``export`` writes a
+  translator for servers.
 
 Keras' own `keras.saving.load_model` finds the classes of this package once ``from nlp104 import
 Transformer`` has run; ``import nlp104`` alone imports no Keras.

@@ -100,7 +100,9 @@ def test_the_reference_leaves_nothing_public_out(page):
     text = page.read_text(encoding="utf-8")
     assert f"automodule:: nlp104.{page.stem}" in text
     if ":no-members:" in text:
-        tree = ast.parse((ROOT / "nlp104" / f"{page.stem}.py").read_text(encoding="utf-8"))
+        module = ROOT / "nlp104" / page.stem
+        module = module / "__init__.py" if module.is_dir() else module.with_suffix(".py")
+        tree = ast.parse(module.read_text(encoding="utf-8"))
         public = next(
             ast.literal_eval(node.value)
             for node in tree.body

@@ -47,8 +47,13 @@ FLAGS = (
 )
 WIDTHS = {1280: 900, 390: 844}  # width → height of the window
 THEMES = ("light", "dark")
-SLICE = 6_000  # pixels from top to bottom in one picture
+SLICE = 2_000  # pixels from top to bottom in one picture
 WEIGHT_LIMIT = 400_000  # bytes, gzipped, without MathJax
+SCROLL = """new Promise((done) => {
+  document.querySelector(".bd-header-article, body").style.position = "static";
+  scrollTo({ top: TOP, behavior: "instant" });
+  requestAnimationFrame(() => requestAnimationFrame(done));
+})"""
 LOOK = Path(__file__).with_name("look.js").read_text(encoding="utf-8")
 
 
@@ -139,13 +144,14 @@ class Tab:
 
     async def screenshot(self, path):
         """Save the whole page as PNG files of at most `SLICE` pixels: PATH-0.png, PATH-1.png, …"""
-        height = (await self.ask("Page.getLayoutMetrics"))["cssContentSize"]["height"]
-        await self.resize(self.width, min(round(height), SLICE))
-        for number, top in enumerate(range(0, round(height), SLICE)):
-            part = {"x": 0, "y": top, "width": self.width, "height": min(SLICE, height - top)}
-            picture = await self.ask(
-                "Page.captureScreenshot", clip={**part, "scale": 1}, captureBeyondViewport=True
+        height = round((await self.ask("Page.getLayoutMetrics"))["cssContentSize"]["height"])
+        for number, top in enumerate(range(0, height, SLICE)):
+            # A reader's way, by scrolling: what is captured from outside the window may be blank.
+            await self.resize(self.width, min(SLICE, height - top))
+            await self.ask(
+                "Runtime.evaluate", expression=SCROLL.replace("TOP", str(top)), awaitPromise=True
             )
+            picture = await self.ask("Page.captureScreenshot")
             path.with_name(f"{path.name}-{number}.png").write_bytes(
                 base64.b64decode(picture["data"])
             )
