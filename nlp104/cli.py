@@ -1,71 +1,21 @@
-"""The command line: ``nlp104 train | translate | evaluate | export`` (also ``python -m nlp104``).
+"""The command line: ``nlp104 train | translate | evaluate | export | serve``.
 
-This module reads the options and turns expected errors into one line. What the commands do stands
-in ``commands``, imported when the options have been read: ``--help`` need not wait for Keras.
+(Also ``python -m nlp104``.) This module starts a command and turns expected errors into one line.
+The options stand in ``options``; what the commands do stands in ``commands``, imported when the
+options have been read: ``--help`` need not wait for Keras.
 
 Exit status: 0 done, 1 the data or the model cannot be used, 2 an option is wrong, 130 stopped with
 Ctrl-C. Errors of the program itself keep their traceback.
 """
 
-import argparse
-import contextlib
-import math
 import os
 import sys
 
-from nlp104 import __version__
-from nlp104.recipe import DECAYS, DEFAULTS, DTYPES, PRESETS, SPLITS
+from nlp104.options import DATA_HELP, make_parser
 
 # What the world outside can get wrong: files, their contents, values, a learning rate that makes
 # the loss infinite. All else is a defect of ours.
 EXPECTED_ERRORS = (ValueError, OSError, FloatingPointError)
-
-_EXAMPLES = """\
-examples:
-  nlp104 train --data grammar --output grammar-model
-  nlp104 translate --model grammar-model "The black cat sleeps."
-  nlp104 evaluate --model grammar-model --data grammar
-"""
-
-_TRAIN_EXAMPLES = """\
-examples:
-  a few minutes on a laptop, nothing to download:
-    nlp104 train --data grammar --output grammar-model
-  real sentences, tab-separated (as from manythings.org/anki):
-    nlp104 train --data fra.txt --preset small --output eng-fra
-  parallel files train.en and train.de, val.en and val.de, already tokenised:
-    nlp104 train --data train --validation val --source en --target de \\
-        --tokens whitespace --output en-de
-  continue a run that was stopped:
-    nlp104 train --data fra.txt --output eng-fra --resume
-"""
-
-_TRANSLATE_EXAMPLES = """\
-examples:
-  nlp104 translate --model eng-fra "i am hungry, let's get some food"
-  nlp104 translate --model eng-fra < english.txt > french.txt
-"""
-
-_EVALUATE_EXAMPLES = """\
-examples:
-  nlp104 evaluate --model eng-fra --data fra.txt
-  nlp104 evaluate --model en-de --data train --test test_2016 --limit 100
-  nlp104 evaluate --model en-de --beams 5 --length-penalty 1
-"""
-
-_EXPORT_EXAMPLES = """\
-examples:
-  nlp104 export --model eng-fra --output served
-  nlp104 export --model eng-fra --output served-beam --beams 4
-"""
-
-_DATA_HELP = (
-    "grammar, fra-eng, ted-pt-en or multi30k-en-de; a file (PATH.tsv, PATH.txt) with a sentence, a "
-    "tab and its translation on each line; or PREFIX for the files PREFIX.SOURCE, PREFIX.TARGET"
-)
-_DATA_DIR_HELP = (
-    "where the named corpora lie or are downloaded to (default: NLP104_DATA, or a cache)"
-)
 
 
 def main(arguments=None):
@@ -77,11 +27,11 @@ def main(arguments=None):
     Returns:
         The exit status. Wrong options raise ``SystemExit(2)``, as `argparse` does.
     """
-    parser = _parser()
+    parser = make_parser()
     options = vars(parser.parse_args(arguments))
     name = options.pop("command")
     if name == "train" and "data" not in options and "resume" not in options:
-        parser.error("train needs --data: " + _DATA_HELP)
+        parser.error("train needs --data: " + DATA_HELP)
     try:
         return getattr(_import_commands(), name)(**options)
     except BrokenPipeError:  # whoever read the output has gone, as `| head` does
@@ -122,221 +72,3 @@ def _one_line(error):
     if isinstance(error, OSError) and error.filename and error.strerror:
         return f"{error.strerror}: {error.filename}"
     return " ".join(str(error).split())
-
-
-def _parser():
-    parser = argparse.ArgumentParser(
-        prog="nlp104",
-        description="Train a Transformer to translate, translate with it, score it.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--version", action="version", version=f"nlp104 {__version__}")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    _add_train(_command(commands, "train", "train a model", _TRAIN_EXAMPLES))
-    _add_translate(_command(commands, "translate", "translate sentences", _TRANSLATE_EXAMPLES))
-    _add_evaluate(_command(commands, "evaluate", "score a model", _EVALUATE_EXAMPLES))
-    _add_export(_command(commands, "export", "write a model for servers", _EXPORT_EXAMPLES))
-    return parser
-
-
-def _command(commands, name, help, examples):
-    return commands.add_parser(
-        name,
-        help=help,
-        description=help.capitalize() + ".",
-        epilog=examples,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        # Options that were not typed are absent, not None: a run is resumed with what it was
-        # started with, and only what was typed can contradict that.
-        argument_default=argparse.SUPPRESS,
-        allow_abbrev=False,
-    )
-
-
-def _add_train(parser):
-    option = _options(parser, "data")
-    option("--data", _DATA_HELP)
-    option("--source", "language to translate from (default: the corpus' own, for files en)")
-    option("--target", "language to translate to (default: the corpus' own, for files fr)")
-    option("--validation", "file or PREFIX of the validation pairs (default: 2 %% of --data)")
-    option("--test", "file or PREFIX of the test pairs (default: 2 %% of --data)")
-    option("--pairs", "train on this many pairs only; grammar: make so many", type=_count)
-    option("--data-dir", _DATA_DIR_HELP)
-
-    option = _options(parser, "vocabulary")
-    option(
-        "--tokens",
-        "word, bpe (sub-words), or whitespace if the text is tokenised already "
-        "(default: bpe for small, base and big, else word)",
-        choices=("word", "bpe", "whitespace"),
-    )
-    option(
-        "--vocabulary-size",
-        "largest number of tokens (default: 15000 words, 8000 sub-words, base and big 32000)",
-        type=_count,
-    )
-    option(
-        "--shared-vocabulary",
-        "one vocabulary, and one embedding matrix, for both languages (default: for bpe)",
-        action=argparse.BooleanOptionalAction,
-    )
-    option("--max-length", "leave out pairs with more tokens on a side", type=_count)
-
-    option = _options(parser, "model")
-    option("--preset", "size: " + ", ".join(PRESETS), choices=PRESETS, metavar="NAME")
-    for name in ("num-layers", "hidden-dim", "intermediate-dim", "num-heads"):
-        option(f"--{name}", "instead of the preset's", type=_count, metavar="N")
-    option("--dropout", "instead of the preset's", type=_fraction, metavar="RATE")
-
-    option = _options(parser, "training")
-    option("--output", "directory to make for the model and its run", required=True, metavar="DIR")
-    option("--epochs", "how often to go through the pairs", type=_count, metavar="N")
-    option("--batch-size", "pairs in a batch", type=_count, metavar="N")
-    option("--tokens-per-batch", "instead: positions in a batch", type=_count, metavar="N")
-    option(
-        "--learning-rate",
-        "the highest, at the end of the warm-up (default: (4000 * hidden_dim) ** -0.5)",
-        type=_positive,
-        metavar="RATE",
-    )
-    option(
-        "--warmup-steps",
-        "steps in which it rises (default: 4000, or a tenth of all if that is less)",
-        type=_count,
-        metavar="N",
-    )
-    option(
-        "--decay",
-        "how it falls then: linear (to 0 at the end) or inverse_sqrt (the paper)",
-        choices=DECAYS,
-        metavar="NAME",
-    )
-    option("--label-smoothing", "share spread over all tokens", type=_fraction, metavar="SHARE")
-    option(
-        "--dtype",
-        "what the arithmetic is done in; the weights stay float32, and so does the model that is "
-        "kept: " + ", ".join(DTYPES),
-        choices=DTYPES,
-        metavar="NAME",
-    )
-    option("--patience", "stop after N epochs without improvement", type=_count, metavar="N")
-    option("--average", "average the last N epochs, do not take the best", type=_count, metavar="N")
-    option("--seed", "decides all that is random", type=int)
-    option(
-        "--resume",
-        "continue the run in --output (with --decay inverse_sqrt, --epochs may lengthen it)",
-        action="store_true",
-    )
-    option("--quiet", "print only the end", action="store_true")
-
-
-def _add_translate(parser):
-    option = _options(parser)
-    option("--model", "directory that `nlp104 train` made", required=True, metavar="DIR")
-    _add_decoding(option)
-    _add_max_length(option)
-    help = "without it, each line of the standard input becomes one line of the output"
-    parser.add_argument("sentences", nargs="*", metavar="SENTENCE", help=help)
-
-
-def _add_evaluate(parser):
-    option = _options(parser)
-    option("--model", "directory that `nlp104 train` made", required=True, metavar="DIR")
-    option("--data", _DATA_HELP + " (default: that of the training)")
-    option("--validation", "file or PREFIX of the validation pairs, as in training")
-    option("--test", "file or PREFIX of the test pairs, as in training")
-    option("--data-dir", _DATA_DIR_HELP)
-    option("--split", "test (default), validation or train", choices=SPLITS, metavar="SPLIT")
-    option("--limit", "score only the first N sentences", type=_count, metavar="N")
-    option("--show", "print N translations (default: 5)", type=_count, metavar="N")
-    _add_decoding(option)
-
-
-def _add_export(parser):
-    option = _options(parser)
-    option("--model", "directory that `nlp104 train` made", required=True, metavar="DIR")
-    option("--output", "directory to make", required=True, metavar="DIR")
-    _add_beams(option)
-    _add_max_length(option)
-
-
-def _add_decoding(option):
-    """Options of `Translator.translate`, under the names that it has for them."""
-    option("--batch-size", "sentences at a time (default: 32)", type=_count, metavar="N")
-    _add_beams(option)
-    option(
-        "--jit-compile",
-        "compile with XLA: seconds at first, then faster; for thousands of sentences",
-        action="store_true",
-    )
-
-
-def _add_beams(option):
-    option(
-        "--beams",
-        "beam search that keeps N beginnings (default: 1, greedy)",
-        type=_count,
-        metavar="N",
-        dest="num_beams",
-    )
-    option(
-        "--length-penalty",
-        "of beam search; more of it gives longer translations (default: 0.6)",
-        type=_at_least_0,
-        metavar="A",
-    )
-
-
-def _add_max_length(option):
-    option(
-        "--max-length",
-        "longest translation (default: 50 more than the source)",
-        type=_count,
-        metavar="N",
-    )
-
-
-def _options(parser, title=None):
-    """Returns a function that adds options to a group, with their plain defaults in the help."""
-    group = parser.add_argument_group(title) if title else parser
-
-    def option(flag, help, **kwargs):
-        default = DEFAULTS.get(flag[2:].replace("-", "_"))
-        if default and "default:" not in help:
-            help += f" (default: {default})"
-        group.add_argument(flag, help=help, **kwargs)
-
-    return option
-
-
-def _count(text):
-    """An integer of at least 1."""
-    with contextlib.suppress(ValueError):
-        if (value := int(text)) >= 1:
-            return value
-    raise argparse.ArgumentTypeError(f"expected an integer of at least 1, found {text!r}")
-
-
-def _fraction(text):
-    """A number of at least 0 and less than 1."""
-    with contextlib.suppress(ValueError):
-        if 0 <= (value := float(text)) < 1:
-            return value
-    raise argparse.ArgumentTypeError(f"expected a number from 0 to less than 1, found {text!r}")
-
-
-def _at_least_0(text):
-    """A finite number of at least 0."""
-    with contextlib.suppress(ValueError):
-        if 0 <= (value := float(text)) < math.inf:
-            return value
-    raise argparse.ArgumentTypeError(f"expected a number of at least 0, found {text!r}")
-
-
-def _positive(text):
-    """A finite number above 0."""
-    with contextlib.suppress(ValueError):
-        if 0 < (value := float(text)) < math.inf:
-            return value
-    raise argparse.ArgumentTypeError(f"expected a number above 0, found {text!r}")

@@ -4,6 +4,7 @@ Each function takes the options as keyword arguments and returns an exit status.
 with the data or the model raises an error with a message fit to be shown.
 """
 
+import contextlib
 import shlex
 import sys
 from itertools import islice
@@ -11,16 +12,13 @@ from pathlib import Path
 
 import keras
 
-from nlp104 import recipe
-from nlp104.batches import Batches
+from nlp104 import ingredients, pretrained, recipe
 from nlp104.checkpoints import average_checkpoints, epoch_checkpoints
-from nlp104.corpus import load
 from nlp104.evaluation import bleu, exact_match
 from nlp104.export import export_translator
 from nlp104.objective import WarmupSchedule, compile_model
-from nlp104.text import Tokenizer
+from nlp104.serve import PORT, TranslationServer
 from nlp104.training import train as fit
-from nlp104.transformer import Transformer
 from nlp104.translator import Translator, load_tokenizers, save_tokenizers
 
 SAMPLE = 100  # validation sentences that are translated at the end of a training
@@ -56,7 +54,7 @@ def train(output, resume=False, quiet=False, data_dir=None, **given):
         _check_vacant(output)
         settings = recipe.complete(given)
 
-    corpus = _corpus(settings, data_dir)
+    corpus = ingredients.load_corpus(settings, data_dir)
     counts = {split: len(getattr(corpus, split)) for split in recipe.SPLITS}
     data = {"pairs": counts, "sha256": recipe.fingerprint(corpus)}
     if resume and data != record["data"]:
@@ -69,12 +67,14 @@ def train(output, resume=False, quiet=False, data_dir=None, **given):
     if corpus.attribution:
         say(f"source      {corpus.attribution}")
 
-    tokenizers = load_tokenizers(output) if resume else _train_tokenizers(corpus.train, settings)
+    tokenizers = (
+        load_tokenizers(output) if resume else ingredients.train_tokenizers(corpus.train, settings)
+    )
     shown = " + ".join(f"{tokenizer.vocabulary_size:,}" for tokenizer in dict.fromkeys(tokenizers))
     say(f"vocabulary  {shown} tokens ({settings['tokens']})")
 
-    training = _batches(corpus.train, tokenizers, settings)
-    validation = _batches(corpus.validation, tokenizers, settings)
+    training = ingredients.make_batches(corpus.train, tokenizers, settings)
+    validation = ingredients.make_batches(corpus.validation, tokenizers, settings)
     if training.num_dropped:
         limit = settings["max_length"]
         say(f"left out    {training.num_dropped:,} pairs longer than {limit} tokens")
@@ -82,9 +82,9 @@ def train(output, resume=False, quiet=False, data_dir=None, **given):
     say(f"batches     {len(training):,} an epoch, {shown}")
 
     keras.utils.set_random_seed(settings["seed"])
-    model = _model(tokenizers, settings)
+    model = ingredients.make_model(tokenizers, settings)
     steps = settings["epochs"] * len(training)
-    settings |= _peak(settings, steps, model)
+    settings |= ingredients.peak(settings, steps, model)
     total = steps if settings["decay"] == "linear" else None
     schedule = WarmupSchedule(settings["learning_rate"], settings["warmup_steps"], total)
     compile_model(model, schedule, settings["label_smoothing"])
@@ -138,11 +138,11 @@ def translate(model, sentences=(), **options):
     """Translates the sentences, or else each line of the standard input to a line of the output.
 
     Args:
-        model: Directory of a trained model.
+        model: Directory of a trained model, or the name of one of the book.
         sentences: What to translate.
         **options: Of `Translator.translate`.
     """
-    translator = Translator.load(model)
+    translator = _translator(model)
     if sentences:
         chunks = iter([sentences])
     else:
@@ -178,7 +178,7 @@ def evaluate(model, split="test", limit=None, show=5, data_dir=None, **given):
     if "data" in places:  # perhaps another corpus, to which the other paths do not belong
         settings = settings | dict.fromkeys(recipe.PATHS)
     settings = settings | places
-    corpus = _corpus(settings, data_dir)
+    corpus = ingredients.load_corpus(settings, data_dir)
     pairs = corpus.references(split)[:limit]
     translator = Translator.load(model)
     hypotheses, score, exact = _score(translator, pairs, settings, **given)
@@ -194,13 +194,35 @@ def export(model, output, **options):
     """Writes a model for servers that know nothing of this package.
 
     Args:
-        model: Directory of a trained model.
+        model: Directory of a trained model, or the name of one of the book.
         output: The directory to make.
         **options: Of `export.export_translator`.
     """
-    export_translator(Translator.load(model), output, **options)
+    export_translator(_translator(model), output, **options)
     print(f"The exported model is in {output}: from token ids to token ids, with its tokenizers.")
     return 0
+
+
+def serve(model="eng-fra", port=PORT):
+    """Serves the page on which a reader watches a model translate, until Ctrl-C.
+
+    Args:
+        model: Directory of a trained model, or the name of one of the book.
+        port: Where to listen; 0: at any port that is free.
+    """
+    with TranslationServer(_translator(model), Path(model).name, port) as server:
+        print(f"{server.about['model']} translates at {server.url} (Ctrl-C ends it)", flush=True)
+        with contextlib.suppress(KeyboardInterrupt):
+            server.serve_forever()
+    print()
+    return 0
+
+
+def _translator(model):
+    """That of a directory or, where there is none, the one of the book that has this name."""
+    if model in pretrained.names() and not Path(model).is_dir():
+        return pretrained.load_pretrained(model)
+    return Translator.load(model)
 
 
 def _score(translator, pairs, settings, **options):
@@ -219,68 +241,6 @@ def _check_vacant(output):
             f"Expected a new directory as --output. Received: {output}, which exists. Name another "
             "one, or add --resume to continue the run in it."
         )
-
-
-def _corpus(settings, data_dir):
-    return load(
-        settings["data"],
-        source=settings["source"],
-        target=settings["target"],
-        directory=data_dir,
-        seed=settings["seed"],
-        validation=settings["validation"],
-        test=settings["test"],
-        sizes=(settings["pairs"], None, None),
-        normalized=settings["tokens"] != "whitespace",
-    )
-
-
-def _train_tokenizers(pairs, settings):
-    """The tokenizers of source and target; the same one twice if they share a vocabulary."""
-    sources, targets = zip(*pairs, strict=True)
-    options = {"kind": settings["tokens"], "vocabulary_size": settings["vocabulary_size"]}
-    if settings["shared_vocabulary"]:
-        return [Tokenizer.train(sources + targets, **options)] * 2
-    return [Tokenizer.train(sources, **options), Tokenizer.train(targets, **options)]
-
-
-def _batches(pairs, tokenizers, settings):
-    sources, targets = (
-        tokenizer.encode_batch(sentences)
-        for tokenizer, sentences in zip(tokenizers, zip(*pairs, strict=True), strict=True)
-    )
-    return Batches(
-        sources,
-        targets,
-        batch_size=settings["batch_size"],
-        tokens_per_batch=settings["tokens_per_batch"],
-        max_length=settings["max_length"],
-        # TensorFlow traces one program for all shapes; elsewhere each shape is compiled.
-        bucket_width=1 if keras.backend.backend() == "tensorflow" else 8,
-        seed=settings["seed"],
-    )
-
-
-def _model(tokenizers, settings):
-    names = ("num_layers", "hidden_dim", "intermediate_dim", "num_heads", "dropout")
-    source, target = (tokenizer.vocabulary_size for tokenizer in tokenizers)
-    return Transformer.from_preset(
-        settings["preset"],
-        target,
-        source_vocabulary_size=source,
-        tie_embeddings=settings["shared_vocabulary"],
-        dtype=settings["dtype"],
-        **{name: settings[name] for name in names if settings[name] is not None},
-    )
-
-
-def _peak(settings, steps, model):
-    """The learning rate and the warm-up in numbers, so that a resumed run finds them unchanged."""
-    paper = (model.encoder.hidden_dim * 4000) ** -0.5  # its peak, 4,000 being its warm-up
-    return {
-        "learning_rate": settings["learning_rate"] or paper,
-        "warmup_steps": settings["warmup_steps"] or max(1, min(4000, steps // 10)),
-    }
 
 
 def _choose_weights(model, output, average):

@@ -101,9 +101,9 @@ finally:
         assert done.stdout
 
 
-@pytest.mark.parametrize("command", ["train", "translate", "evaluate", "export"])
+@pytest.mark.parametrize("command", ["train", "translate", "evaluate", "export", "serve"])
 def test_help_has_examples_that_can_be_typed(command, capsys):
-    from nlp104.cli import _parser
+    from nlp104.options import make_parser
 
     with pytest.raises(SystemExit, match="0"):
         main([command, "--help"])
@@ -111,7 +111,7 @@ def test_help_has_examples_that_can_be_typed(command, capsys):
     examples = re.findall(r"^ +nlp104 (.*?)(?: <.*)?$", text, re.MULTILINE)
     assert examples
     for example in examples:
-        assert _parser().parse_args(shlex.split(example)).command == command
+        assert make_parser().parse_args(shlex.split(example)).command == command
 
 
 def test_help_names_every_preset_and_corpus_and_the_defaults(capsys):
@@ -202,6 +202,16 @@ def test_translate_gives_one_line_for_each_line(trained, translator):
     assert out.split("\n") == [expected[0], "", "", expected[1], expected[2], ""]
     assert run("translate", "--model", trained[0], "") == (0, "\n", "")
     assert run("translate", "--model", trained[0], stdin="") == (0, "", "")
+
+
+def test_models_of_the_book_have_names_and_a_directory_comes_first(trained, monkeypatch):
+    sentence = "The black cat sleeps."
+    assert run("translate", "--model", "grammar", sentence) == (0, "Le chat noir dort.\n", "")
+    monkeypatch.chdir(trained[0].parent)
+    trained[0].rename("grammar")
+    expected = Translator.load("grammar").translate([sentence])
+    assert run("translate", "--model", "grammar", sentence) == (0, f"{expected[0]}\n", "")
+    Path("grammar").rename(trained[0])
 
 
 def test_beams_and_length_penalty_reach_the_search(trained, translator, monkeypatch):

@@ -1,0 +1,357 @@
+"""The page on which a reader watches the model translate: its server, its command, its safety."""
+
+import asyncio
+import http.client
+import importlib.util
+import json
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from decoding_models import make_model
+from tornado.websocket import websocket_connect
+
+import nlp104
+from nlp104 import pretrained, serve
+from nlp104.cli import main
+from nlp104.text import SPECIAL_TOKENS, Tokenizer
+from nlp104.translator import Translator, load_tokenizers
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "nlp104" / "pages" / "translate.html").read_text(encoding="utf-8")
+SENTENCE = "The animal did not cross the street because it was too tired."
+LARGE = b'{"text": "' + b"a" * serve.LARGEST + b'"}'
+
+
+@pytest.fixture(scope="module")
+def translator():
+    return nlp104.load_pretrained("grammar")
+
+
+@pytest.fixture(scope="module")
+def server(translator):
+    with serve.TranslationServer(translator, "grammar", port=0) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+def request(server, method, path, body=None, headers=()):
+    """Status, headers and body of an answer."""
+    connection = http.client.HTTPConnection(serve.HOST, server.server_port, timeout=60)
+    connection.request(method, path, body, dict(headers))
+    response = connection.getresponse()
+    content = response.read()
+    connection.close()
+    return response.status, response.headers, content
+
+
+def ask(server, **arguments):
+    status, _, content = request(server, "POST", "/translate", json.dumps(arguments))
+    return status, json.loads(content)
+
+
+def refused(server, method, path, body=None):
+    """Status and sentence of an error, which is JSON and tells nothing of the program."""
+    status, headers, content = request(server, method, path, body)
+    answer = json.loads(content)
+    assert headers["Content-Type"].startswith("application/json")
+    assert list(answer) == ["error"]
+    assert "Traceback" not in answer["error"]
+    assert ".py" not in answer["error"]
+    return status, answer["error"]
+
+
+@pytest.mark.parametrize("num_beams", [1, 4])
+@pytest.mark.parametrize("sentence", [SENTENCE, "The zyzzyva sleeps !"])
+def test_it_answers_what_the_translator_says(server, translator, sentence, num_beams):
+    status, found = ask(server, text=sentence, num_beams=num_beams)
+    assert status == 200
+    (translation,) = translator.translate([sentence], num_beams=num_beams)
+    assert found["translation"] == translation
+    expected = translator.attention(sentence, translation)
+    assert found["source"] == expected.source_tokens
+    assert found["target"] == expected.target_tokens
+    weights = np.array(found["weights"])
+    config = translator.model.get_config()
+    sizes = len(expected.target_tokens), len(expected.source_tokens)
+    assert weights.shape == (config["num_layers"], config["num_heads"], *sizes)
+    np.testing.assert_allclose(weights, expected.cross, atol=1e-4)
+    np.testing.assert_allclose(weights.sum(-1), 1, atol=5e-5 * sizes[1] + 1e-5)
+
+
+def test_unknown_words_are_seen(server):
+    _, found = ask(server, text="The zyzzyva sleeps.")
+    assert found["source"] == ["The", "[UNK]", "sleeps", ".", "[END]"]
+
+
+def test_the_same_text_has_the_same_answer_also_from_many_at_once(server):
+    texts = ["The black cat sleeps.", SENTENCE] * 2
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(lambda text: ask(server, text=text, num_beams=1), texts))
+    assert answers == [ask(server, text=text) for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        (b"", "Expected JSON"),
+        (b"text=The+cat+sleeps.", "Expected JSON"),
+        (b'{"text": "caf\xe9"}', "Expected JSON"),
+        (b"[" * 5000, "Expected JSON"),
+        (b'["The cat sleeps."]', "a JSON object with `text`"),
+        (b'{"sentence": "The cat sleeps."}', "a JSON object with `text`"),
+        (b'{"text": "The cat sleeps.", "beams": 4}', "a JSON object with `text`"),
+        (b'{"text": ""}', "Expected a sentence"),
+        (b'{"text": " \\u00a0\\n"}', "Expected a sentence"),
+        (b'{"text": "\\u200b"}', "Expected a sentence"),
+        (b'{"text": null}', "Expected a sentence"),
+        (b'{"text": ["The cat sleeps."]}', "Expected a sentence"),
+        (b'{"text": "\\ud83d"}', "half a character"),
+        (b'{"text": "The cat sleeps.", "num_beams": 0}', "Received: 0."),
+        (b'{"text": "The cat sleeps.", "num_beams": true}', "Received: True."),
+        (b'{"text": "The cat sleeps.", "num_beams": 1e9}', "Received: 1000000000.0."),
+        (b'{"text": "The cat sleeps.", "num_beams": "4"}', "Received: '4'."),
+        (json.dumps({"text": "cat " * 101}).encode(), "at most 100 tokens. Received: 101."),
+    ],
+)
+def test_bad_requests_are_told_what_is_wrong(server, body, told):
+    status, error = refused(server, "POST", "/translate", body)
+    assert status == 400
+    assert told in error
+
+
+def test_a_request_that_is_too_large_is_refused_and_the_next_one_answered(server):
+    for size in (1, 20):
+        status, error = refused(server, "POST", "/translate", LARGE * size)
+        assert status == 413
+        assert f"at most {serve.LARGEST:,} bytes" in error
+    assert ask(server, text="The black cat sleeps.")[0] == 200
+
+
+@pytest.mark.parametrize("path", ["/translate/", "/pages/translate.html", "/../README.md", "/%"])
+def test_there_are_no_other_addresses(server, path):
+    assert refused(server, "GET", path)[0] == 404
+    assert refused(server, "POST", path, b"{}")[0] == 404
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "PATCH", "OPTIONS", "BREW"])
+def test_methods(server, method):
+    status, _ = refused(server, method, "/translate")
+    assert status == 405
+    assert "POST" in request(server, method, "/translate")[1]["Allow"]
+    assert method == "GET" or refused(server, method, "/")[0] == 405
+    assert refused(server, "POST", "/", b"{}")[0] == 405
+    status, headers, body = request(server, "HEAD", "/?from=here")
+    assert (status, headers["Content-Length"], body) == (200, str(len(PAGE.encode())), b"")
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"POST /translate HTTP/1.1\r\n\r\n",
+        b"POST /translate HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
+        b"POST /translate HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        b"POST /translate HTTP/1.1\r\nContent-Length: 50\r\n\r\n{}",
+        b"GET http://[x HTTP/1.1\r\n\r\n",
+        b"this is no request\r\n\r\n",  # nor does what says no HTTP get a status line
+    ],
+)
+def test_broken_requests(server, monkeypatch, capfd, sent):
+    monkeypatch.setattr(serve._Handler, "timeout", 0.2)
+    with socket.create_connection((serve.HOST, server.server_port), timeout=60) as connection:
+        connection.sendall(sent)
+        with connection.makefile("rb") as file:
+            reply = file.read()
+    head, _, body = reply.rpartition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.0 40" if b"HTTP" in sent else b"")
+    assert list(json.loads(body)) == ["error"]
+    assert capfd.readouterr().err == ""
+
+
+def test_a_reader_who_leaves_is_no_error(server, capfd):
+    body = json.dumps({"text": SENTENCE}).encode()
+    for _ in range(3):
+        with socket.create_connection((serve.HOST, server.server_port)) as connection:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+            head = f"POST /translate HTTP/1.1\r\nContent-Length: {len(body)}\r\n\r\n"
+            connection.sendall(head.encode() + body)
+    assert ask(server, text=SENTENCE)[0] == 200
+    assert capfd.readouterr().err == ""
+
+
+def test_a_model_may_have_a_smaller_limit_of_its_own():
+    tokenizer = Tokenizer("word", [*SPECIAL_TOKENS, *"abcdefghi"])
+    translator = Translator(make_model(), tokenizer, tokenizer)
+    with pytest.raises(ValueError, match="80 tokens; the model reads at most 69"):
+        serve.answer(translator, "a " * 80)
+
+
+def test_the_page_and_what_it_says_of_the_model(server, translator):
+    status, headers, body = request(server, "GET", "/")
+    assert (status, body.decode()) == (200, PAGE)
+    assert headers["Content-Type"] == "text/html; charset=utf-8"
+    assert headers["Content-Security-Policy"].startswith("default-src 'none';")
+    _, _, body = request(server, "GET", "/model")
+    about = json.loads(body)
+    assert (about["model"], about["longest"]) == ("grammar", serve.LONGEST)
+    assert tuple(about["examples"]) == serve.EXAMPLES["grammar"]
+    for name, examples in serve.EXAMPLES.items():
+        tokenizer, _ = load_tokenizers(pretrained.FOLDER / name)
+        assert not any("[UNK]" in tokenizer.tokens(example) for example in examples)
+    with serve.TranslationServer(translator, "mine", port=0) as mine:
+        assert (mine.about["examples"], mine.about["languages"]) == ((), ())
+
+
+def test_the_page_asks_nobody_else_and_builds_no_html_from_text():
+    assert not re.search(r"(https?:)?//\w|@import|url\(|\bsrc=|XMLHttpRequest|WebSocket", PAGE)
+    assert not re.search(
+        r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|Function\(|srcdoc|"
+        r"DOMParser|createContextualFragment|setAttribute\(\"on",
+        PAGE,
+    )
+    assert re.findall(r"fetch\((\w+)|ask\(\"(\w+)\"", PAGE) == [
+        ("path", ""),
+        ("", "translate"),
+        ("", "model"),
+    ]
+
+
+class Elements(HTMLParser):
+    """The elements of the page, and which of them a label holds."""
+
+    def __init__(self):
+        super().__init__()
+        self.found, self.labels = [], 0
+        self.feed(PAGE)
+
+    def handle_starttag(self, tag, attributes):
+        self.labels += tag == "label"
+        self.found.append((tag, dict(attributes), self.labels > 0))
+
+    def handle_endtag(self, tag):
+        self.labels -= tag == "label"
+
+
+def test_every_field_has_a_label_and_every_name_is_there():
+    elements = Elements().found
+    ids = [attributes["id"] for _, attributes, _ in elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    assert set(re.findall(r'\bat\("(\w+)"\)', PAGE)) <= set(ids)
+    named = {attributes["for"] for tag, attributes, _ in elements if "for" in attributes}
+    for tag, attributes, inside in elements:
+        if tag in ("input", "select", "textarea"):
+            assert inside or attributes.get("id") in named, attributes
+    assert ("html", {"lang": "en"}, False) in elements
+    assert any(attributes.get("aria-live") == "polite" for _, attributes, _ in elements)
+
+
+def test_a_port_that_is_taken(server, translator, capsys):
+    port = server.server_port
+    with pytest.raises(OSError, match=rf"Cannot listen at port {port} \(.*--port \d+\."):
+        serve.TranslationServer(translator, "grammar", port)
+    assert main(["serve", "--model", "grammar", "--port", str(port)]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert re.fullmatch(rf"nlp104 serve: error: Cannot listen at port {port} .*\n", captured.err)
+    for wrong in ("-1", "65536", "http"):
+        with pytest.raises(SystemExit):
+            main(["serve", "--port", wrong])
+        assert "expected an integer from 0 to 65535" in capsys.readouterr().err
+
+
+def test_the_command_serves_until_ctrl_c():
+    command = [sys.executable, "-m", "nlp104", "serve", "--model", "grammar", "--port", "0"]
+    process = subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        line = process.stdout.readline()
+        told = re.fullmatch(r"grammar translates at http://127\.0\.0\.1:(\d+)/ \(.*\)\n", line)
+        connection = http.client.HTTPConnection(serve.HOST, int(told[1]), timeout=60)
+        connection.request("GET", "/")
+        assert connection.getresponse().read().decode() == PAGE
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert (process.returncode, out, err) == (0, "\n", "")
+
+
+def test_the_page_is_installed_with_the_package():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    patterns = project["tool"]["setuptools"]["package-data"]["nlp104"]
+    package = ROOT / "nlp104"
+    assert package / "pages" / "translate.html" in {f for p in patterns for f in package.glob(p)}
+
+
+@pytest.mark.skipif(
+    not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))),
+    reason="there is no browser",
+)
+def test_a_reader_types_a_sentence_and_goes_through_its_translation(server):
+    spec = importlib.util.spec_from_file_location("look", ROOT / "tests/pages/check_pages.py")
+    pages = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(pages)
+    state = """[...document.querySelectorAll("#source .token, #target .token")]
+        .map((token) => token.firstChild.textContent).join(" ") + " | " +
+        ["translation", "count", "problem"].map((id) => document.getElementById(id).textContent)
+        .join(" | ")"""
+
+    async def read(socket_address):
+        tab = pages.Tab(await websocket_connect(socket_address, max_message_size=2**28))
+        listener = asyncio.create_task(tab.listen())
+        await tab.attach()
+        seen = await tab.open(server.url, 390, "dark")
+        assert seen["problems"] == []
+
+        async def run(script, until):
+            await tab.ask("Runtime.evaluate", expression=script)
+            for _ in range(300):
+                answer = await tab.ask("Runtime.evaluate", expression=state)
+                if re.search(until, answer["result"]["value"]):
+                    return answer["result"]["value"]
+                await asyncio.sleep(0.1)
+            raise AssertionError(answer["result"]["value"])
+
+        submit = "document.getElementById('text').value = {}; document.forms[0].requestSubmit()"
+        whole = "The black cat sleeps . [END] Le chat noir dort . [END] | Le chat noir dort. | "
+        first = await run(submit.format("'The black cat sleeps.'"), "dort")
+        assert first == whole + "step 1 of 6 | "
+        await run("document.getElementById('forward').focus()", "step 1 ")
+        for name, step in (("Right", 2), ("Right", 3), ("Left", 2)):
+            await tab.ask("Input.dispatchKeyEvent", type="keyDown", key=f"Arrow{name}")
+            assert await run("", f"step {step} of") == whole + f"step {step} of 6 | "
+        attack = json.dumps("<img src=x onerror=document.title='taken'> <b>cat</b>")
+        shown = await run(submit.format(attack), r"^\[UNK\]")
+        assert "cat" in shown
+        assert not await count(tab, "#result :is(img, b)")
+        await run(submit.format("' '"), "Type a sentence first")
+        seen = await tab.ask(
+            "Runtime.evaluate", expression=pages.LOOK, awaitPromise=True, returnByValue=True
+        )
+        assert seen["result"]["value"]["problems"] == []
+        assert all(url.startswith((server.url, "data:")) for url in tab.requested)
+        assert (tab.complaints, tab.missing) == ([], [])
+        listener.cancel()
+
+    async def count(tab, selector):
+        script = f"document.querySelectorAll({json.dumps(selector)}).length"
+        return (await tab.ask("Runtime.evaluate", expression=script))["result"]["value"]
+
+    with pages.chromium() as socket_address:
+        asyncio.run(read(socket_address))
