@@ -1,6 +1,7 @@
 """The book's own pages: links lead somewhere, nothing is left out, nothing comes from elsewhere."""
 
 import ast
+import base64
 import functools
 import importlib.util
 import json
@@ -14,6 +15,7 @@ import pytest
 import yaml
 
 from nlp104 import plot
+from nlp104.style import to_png
 
 ROOT = Path(__file__).resolve().parents[1]
 BOOK = ROOT / "book"
@@ -140,6 +142,13 @@ def test_a_changed_style_alone_renews_the_book(tmp_path):
     assert house.renew_assets(app, None, set(), set(), set()) == []
     os.utime(copies / "house.css", (0, 0))
     assert house.renew_assets(app, None, set(), set(), set()) == ["book/index"]
+
+
+@pytest.mark.parametrize("inches", [2.0, 6.4, 11.0])
+def test_the_width_of_a_picture_is_read_from_its_first_bytes(inches):
+    figure, _ = plot.grid(size=(inches, 2.0))
+    png = base64.b64encode(to_png(figure)).decode()
+    assert script(BOOK / "_ext" / "house.py").png_width(png) == round(120 * inches)
 
 
 def test_the_pictures_are_those_that_the_script_draws():

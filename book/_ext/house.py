@@ -4,6 +4,7 @@ Buttons, page descriptions, anchors, labels of folded cells, alternative text, f
 readable signatures in the reference.
 """
 
+import base64
 import importlib.util
 import os
 import re
@@ -16,6 +17,7 @@ from myst_nb.core.render import NbElementRenderer
 from sphinx.util import inspect
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+WIDE = 580  # pixels: a picture that is wider is not squeezed onto a phone, it can be moved there
 FOLD_LABELS = {  # cell tag → what the folded cell is called on the page
     "all": ("Show the solution", "Hide the solution"),  # hide-cell
     "input": ("Show the code", "Hide the code"),  # hide-input
@@ -123,8 +125,13 @@ def name_toggles(app, pagename, templatename, context, doctree) -> None:
     context["generate_toctree_html"] = named
 
 
+def png_width(content) -> int:
+    """Pixels from left to right of a PNG picture in base64."""
+    return int.from_bytes(base64.b64decode(content[:32])[16:20], "big")
+
+
 def keep_alternative_text() -> None:
-    """Carry the alternative text of a displayed image into the page.
+    """Carry the alternative text of a displayed image into the page, and tell the wide ones.
 
     A notebook stores it beside the image, as ``metadata["image/png"]["alt"]``. myst-nb reads only
     width and height from there, and offers no setting, so its image renderer is wrapped.
@@ -133,6 +140,9 @@ def keep_alternative_text() -> None:
 
     def render_image_with_alt(self, data):
         images = render_image(self, data)
+        if data.mime_type == "image/png" and png_width(data.content) > WIDE:
+            for image in images:
+                image["classes"].append("wide")
         alt = data.output_metadata.get(data.mime_type, {}).get("alt")
         if alt:
             for image in images:

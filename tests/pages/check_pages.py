@@ -50,7 +50,7 @@ THEMES = ("light", "dark")
 SLICE = 2_000  # pixels from top to bottom in one picture
 WEIGHT_LIMIT = 400_000  # bytes, gzipped, without MathJax
 SCROLL = """new Promise((done) => {
-  document.querySelector(".bd-header-article, body").style.position = "static";
+  (document.querySelector(".bd-header-article") ?? document.body).style.position = "static";
   scrollTo({ top: TOP, behavior: "instant" });
   requestAnimationFrame(() => requestAnimationFrame(done));
 })"""
