@@ -277,7 +277,13 @@ def test_a_port_that_is_taken(server, translator, capsys):
 def test_the_command_serves_until_ctrl_c():
     command = [sys.executable, "-m", "nlp104", "serve", "--model", "grammar", "--port", "0"]
     process = subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # A job in the background inherits that Ctrl-C is ignored; a reader's terminal does not.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     try:
         line = process.stdout.readline()
