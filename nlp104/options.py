@@ -261,41 +261,20 @@ def _options(parser, title=None):
     return option
 
 
-def _count(text):
-    """An integer of at least 1."""
-    with contextlib.suppress(ValueError):
-        if (value := int(text)) >= 1:
-            return value
-    raise argparse.ArgumentTypeError(f"expected an integer of at least 1, found {text!r}")
+def _number(kind, fits, expected):
+    """Returns a function that reads a number from a text, as `argparse` wants it."""
+
+    def read(text):
+        with contextlib.suppress(ValueError):
+            if fits(value := kind(text)):
+                return value
+        raise argparse.ArgumentTypeError(f"expected {expected}, found {text!r}")
+
+    return read
 
 
-def _port(text):
-    """An integer from 0 to 65535."""
-    with contextlib.suppress(ValueError):
-        if 0 <= (value := int(text)) < 65536:
-            return value
-    raise argparse.ArgumentTypeError(f"expected an integer from 0 to 65535, found {text!r}")
-
-
-def _fraction(text):
-    """A number of at least 0 and less than 1."""
-    with contextlib.suppress(ValueError):
-        if 0 <= (value := float(text)) < 1:
-            return value
-    raise argparse.ArgumentTypeError(f"expected a number from 0 to less than 1, found {text!r}")
-
-
-def _at_least_0(text):
-    """A finite number of at least 0."""
-    with contextlib.suppress(ValueError):
-        if 0 <= (value := float(text)) < math.inf:
-            return value
-    raise argparse.ArgumentTypeError(f"expected a number of at least 0, found {text!r}")
-
-
-def _positive(text):
-    """A finite number above 0."""
-    with contextlib.suppress(ValueError):
-        if 0 < (value := float(text)) < math.inf:
-            return value
-    raise argparse.ArgumentTypeError(f"expected a number above 0, found {text!r}")
+_count = _number(int, lambda value: value >= 1, "an integer of at least 1")
+_port = _number(int, lambda value: 0 <= value < 65536, "an integer from 0 to 65535")
+_fraction = _number(float, lambda value: 0 <= value < 1, "a number from 0 to less than 1")
+_at_least_0 = _number(float, lambda value: 0 <= value < math.inf, "a number of at least 0")
+_positive = _number(float, lambda value: 0 < value < math.inf, "a number above 0")

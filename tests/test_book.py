@@ -133,9 +133,12 @@ def test_a_changed_style_alone_renews_the_book(tmp_path):
     source, copies = tmp_path / "assets", tmp_path / "out" / "_static"
     source.mkdir()
     copies.mkdir(parents=True)
-    config = SimpleNamespace(html_static_path=["assets"], root_doc="book/index")
+    config = SimpleNamespace(
+        html_static_path=["assets"], root_doc="book/index", exclude_patterns=["**/*.py"]
+    )
     app = SimpleNamespace(confdir=tmp_path, outdir=tmp_path / "out", config=config)
     (source / "house.css").write_text("p {}", encoding="utf-8")
+    (source / "never_copied.py").touch()
     house = script(BOOK / "_ext" / "house.py")
     assert house.renew_assets(app, None, set(), set(), set()) == ["book/index"]
     shutil.copy2(source / "house.css", copies)

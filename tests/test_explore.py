@@ -1,24 +1,20 @@
 """The explorables: their numbers against NumPy, their HTML, and what a reader does with them."""
 
 import asyncio
-import importlib.util
 import itertools
 import json
 import re
-import shutil
 from html.parser import HTMLParser
-from pathlib import Path
 
 import numpy as np
 import pytest
-from tornado.websocket import websocket_connect
+from browser import needs_browser, visit
 
 from nlp104 import explore
 from nlp104.explore import handmade
 from nlp104.explore.explorable import Explorable
 from nlp104.plot import grid
 
-PAGES = Path(__file__).with_name("pages") / "check_pages.py"
 KEYS = [
     *(f"{v},{last},0,1" for v in range(5) for last in ("tired", "wide")),
     *(f"5,{last},{causal},1" for last in ("tired", "wide") for causal in (0, 1)),
@@ -167,37 +163,13 @@ def test_hostile_text_stays_text(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
 
 
-def _browser():
-    spec = importlib.util.spec_from_file_location("check_pages", PAGES)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def _visit(path, reader):
-    """Open a saved page in Chromium and let `reader(tab, evaluate)` use it."""
-    pages = _browser()
-    if not any(map(shutil.which, pages.BROWSERS)):
-        pytest.skip("there is no Chromium here")
-
-    async def visit():
-        with pages.chromium() as address:
-            tab = pages.Tab(await websocket_connect(address, max_message_size=2**28))
-            listener = asyncio.create_task(tab.listen())
-            await tab.attach()
-
-            async def evaluate(script):
-                answer = await tab.ask("Runtime.evaluate", expression=script, returnByValue=True)
-                assert "exceptionDetails" not in answer, answer
-                return answer["result"].get("value")
-
-            await reader(tab, path.as_uri(), evaluate)
-            listener.cancel()
-
-    asyncio.run(visit())
-
-
 STATE = "({...document.querySelector('.nlp104').dataset})"
+
+
+async def _evaluate(tab, script):
+    answer = await tab.ask("Runtime.evaluate", expression=script, returnByValue=True)
+    assert "exceptionDetails" not in answer, answer
+    return answer["result"].get("value")
 
 
 async def _press(tab, key, code):
@@ -207,27 +179,29 @@ async def _press(tab, key, code):
         )
 
 
+@needs_browser
 def test_a_reader_with_a_keyboard_walks_through_all_versions(demo, tmp_path):
     demo.save(tmp_path / "page.html")
+    url = (tmp_path / "page.html").as_uri()
 
-    async def reader(tab, url, evaluate):
+    async def reader(tab):
         for width in (390, 1280):
             for theme in ("light", "dark"):
                 seen = await tab.open(url, width, theme)
                 assert seen["problems"] == []
                 assert tab.complaints == tab.missing == []
                 assert tab.requested == [url]
-        assert await evaluate(STATE) == {"version": "0", "state": "0,tired,0,1", "row": "0"}
+        assert await _evaluate(tab, STATE) == {"version": "0", "state": "0,tired,0,1", "row": "0"}
         await _press(tab, "Tab", 9)
         for version in range(1, 7):
             await _press(tab, "ArrowRight", 39)
-            state = await evaluate(STATE)
+            state = await _evaluate(tab, STATE)
             assert state["version"] == str(version)
             expected = demo.data["states"][state["state"]]
-            said = await evaluate("document.querySelector('.said').textContent")
+            said = await _evaluate(tab, "document.querySelector('.said').textContent")
             assert said == expected["said"][int(state["row"])]
             cells = "[...document.querySelectorAll('table.heat tbody td')].map(e => e.textContent)"
-            shown = iter(await evaluate(cells))
+            shown = iter(await _evaluate(tab, cells))
             for panel in itertools.chain(*(group["panels"] for group in expected["groups"])):
                 for number in itertools.chain(*panel["numbers"]):
                     text, weight = next(shown), panel["role"] == "weights"
@@ -236,31 +210,33 @@ def test_a_reader_with_a_keyboard_walks_through_all_versions(demo, tmp_path):
         assert state == {"version": "6", "state": "6,tired,0,2", "row": "8"}
         await _press(tab, "Tab", 9)  # the last word
         await _press(tab, "ArrowRight", 39)
-        assert (await evaluate(STATE))["state"] == "6,wide,0,2"
+        assert (await _evaluate(tab, STATE))["state"] == "6,wide,0,2"
         await _press(tab, "Tab", 9)  # the heads
         await _press(tab, "ArrowLeft", 37)
-        assert (await evaluate(STATE))["state"] == "6,wide,0,1"
+        assert (await _evaluate(tab, STATE))["state"] == "6,wide,0,1"
         await _press(tab, "Tab", 9)  # whose query
         await _press(tab, "ArrowUp", 38)
-        assert (await evaluate(STATE))["row"] == "7"
+        assert (await _evaluate(tab, STATE))["row"] == "7"
         await _press(tab, "Tab", 9)  # the mask
         await _press(tab, " ", 32)
-        assert (await evaluate(STATE))["state"] == "6,wide,1,1"
-        said = await evaluate("document.querySelector('.said').textContent")
+        assert (await _evaluate(tab, STATE))["state"] == "6,wide,1,1"
+        said = await _evaluate(tab, "document.querySelector('.said').textContent")
         assert said == demo.data["states"]["6,wide,1,1"]["said"][7]
 
-    _visit(tmp_path / "page.html", reader)
+    visit(reader)
 
 
+@needs_browser
 def test_without_scripts_the_still_picture_is_there(demo, tmp_path):
     demo.save(tmp_path / "page.html")
+    url = (tmp_path / "page.html").as_uri()
 
-    async def reader(tab, url, evaluate):
+    async def reader(tab):
         await tab.ask("Emulation.setScriptExecutionDisabled", value=True)
         await tab.ask("Page.navigate", url=url)
         await asyncio.wait_for(tab.loaded.wait(), 60)
         # What scripts of the page may not do, the debugger may.
-        assert await evaluate("document.querySelector('.nlp104 img').naturalWidth") > 500
-        assert await evaluate("document.querySelectorAll('table').length") == 0
+        assert await _evaluate(tab, "document.querySelector('.nlp104 img').naturalWidth") > 500
+        assert await _evaluate(tab, "document.querySelectorAll('table').length") == 0
 
-    _visit(tmp_path / "page.html", reader)
+    visit(reader)

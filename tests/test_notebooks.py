@@ -103,7 +103,10 @@ BREAKAGES = [
     ("cell 4 names a path of one machine", lambda n: swap_outputs(n, 3, stream("/home/me/x.py"))),
     ("cell 4 names a path of one machine", lambda n: rewrite(n, 3, "open('/tmp/x')")),
     ("cell 4 names a path of one machine", lambda n: rewrite(n, 3, r"open('C:\Users\me\x')")),
-    ("cell 5 names a path of one machine", lambda n: swap_outputs(n, 4, error("in /work/x.py"))),
+    (
+        "cell 5 names a path of one machine",
+        lambda n: swap_outputs(n, 4, error("in /home/reader/x.py")),
+    ),
     ("cell 1 names a path of one machine", lambda n: rewrite(n, 0, "Look at /Users/me/x")),
     ("cell 4 steers nbval with a comment", lambda n: rewrite(n, 3, "#NBVAL_SKIP\nprint(4)")),
     ("cell 4 is tagged nbval-skip", lambda n: retag(n, 3, "nbval-skip")),

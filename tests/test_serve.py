@@ -2,10 +2,8 @@
 
 import asyncio
 import http.client
-import importlib.util
 import json
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -17,8 +15,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from browser import needs_browser, pages, visit
 from decoding_models import make_model
-from tornado.websocket import websocket_connect
 
 import nlp104
 from nlp104 import pretrained, serve
@@ -305,23 +303,14 @@ def test_the_page_is_installed_with_the_package():
     assert package / "pages" / "translate.html" in {f for p in patterns for f in package.glob(p)}
 
 
-@pytest.mark.skipif(
-    not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))),
-    reason="there is no browser",
-)
+@needs_browser
 def test_a_reader_types_a_sentence_and_goes_through_its_translation(server):
-    spec = importlib.util.spec_from_file_location("look", ROOT / "tests/pages/check_pages.py")
-    pages = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(pages)
     state = """[...document.querySelectorAll("#source .token, #target .token")]
         .map((token) => token.firstChild.textContent).join(" ") + " | " +
         ["translation", "count", "problem"].map((id) => document.getElementById(id).textContent)
         .join(" | ")"""
 
-    async def read(socket_address):
-        tab = pages.Tab(await websocket_connect(socket_address, max_message_size=2**28))
-        listener = asyncio.create_task(tab.listen())
-        await tab.attach()
+    async def read(tab):
         seen = await tab.open(server.url, 390, "dark")
         assert seen["problems"] == []
 
@@ -353,11 +342,9 @@ def test_a_reader_types_a_sentence_and_goes_through_its_translation(server):
         assert seen["result"]["value"]["problems"] == []
         assert all(url.startswith((server.url, "data:")) for url in tab.requested)
         assert (tab.complaints, tab.missing) == ([], [])
-        listener.cancel()
 
     async def count(tab, selector):
         script = f"document.querySelectorAll({json.dumps(selector)}).length"
         return (await tab.ask("Runtime.evaluate", expression=script))["result"]["value"]
 
-    with pages.chromium() as socket_address:
-        asyncio.run(read(socket_address))
+    visit(read)

@@ -15,6 +15,7 @@ from pathlib import Path
 from docutils import nodes
 from myst_nb.core.render import NbElementRenderer
 from sphinx.util import inspect
+from sphinx.util.matching import Matcher
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 WIDE = 580  # pixels: a picture that is wider is not squeezed onto a phone, it can be moved there
@@ -155,9 +156,12 @@ def keep_alternative_text() -> None:
 def renew_assets(app, env, added, changed, removed) -> list[str]:
     """Have Sphinx work if a style or a picture changed: it copies them only when a page did."""
     copies = Path(app.outdir) / "_static"
+    left_out = Matcher(app.config.exclude_patterns)
     for folder in app.config.html_static_path:
         for asset in (Path(app.confdir) / folder).iterdir():
             copy = copies / asset.name
+            if left_out(asset.relative_to(app.confdir).as_posix()):
+                continue
             if not copy.exists() or copy.stat().st_mtime < asset.stat().st_mtime:
                 return [app.config.root_doc]
     return []

@@ -44,7 +44,7 @@ def evolution():
 
     Example:
         >>> evolution().data["states"]["4,tired,0,1"]["said"][0]
-        '“too tired” looks at animal (94 %). Out comes: masc. 0.94. Entropy: 0.53 of 3.58 bits.'
+        '“too tired” looks at animal (94 %). Out comes: masc. 0.94. Entropy: 0.52 of 3.58 bits.'
     """
     states = {}
     for last in handmade.LAST:
@@ -140,7 +140,7 @@ def _state(version, last, causal, num_heads):
             "rows": lines,
             "columns": columns,
             "numbers": [[_short(number) for number in line] for line in numbers.tolist()],
-            "queries": lines is rows and role not in ("key", "value"),
+            "queries": role in ("query", "scores", "weights", "output"),
             "new": role in new,
         }
 
@@ -187,7 +187,7 @@ def _say(row, tokens, weights, count, names, output):
     with_head = [f"with head {i} at {look}" for i, look in enumerate(looks, 1)]
     look = "at " + looks[0] if len(looks) == 1 else ", ".join(with_head)
     gets = ", ".join(f"{n} {y:.2f}" for n, y in zip(names, output, strict=True) if abs(y) > 0.05)
-    bits = [abs(-np.sum(w[w > 0] * np.log2(w[w > 0]))) for w in weights]
+    bits = [abs(np.sum(w[w > 0] * np.log2(w[w > 0]))) for w in weights]
     surely = " and ".join(f"{bit:.2f}" for bit in bits)
     return (
         f"“{row}” looks {look}. Out comes: {gets or 'zero'}. "

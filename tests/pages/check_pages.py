@@ -168,6 +168,16 @@ class Tab:
         )
 
 
+@contextlib.asynccontextmanager
+async def open_tab(socket_address):
+    """Give a tab of the browser that listens at this address."""
+    tab = Tab(await websocket_connect(socket_address, max_message_size=2**28))
+    listener = asyncio.create_task(tab.listen())
+    await tab.attach()
+    yield tab
+    listener.cancel()
+
+
 @contextlib.contextmanager
 def chromium():
     """Start a browser with an empty profile; gives the address of its debugging socket."""
@@ -234,9 +244,12 @@ def problems(tab, seen, base, size):
 
 async def check(html, pages, screenshots, socket_address, served):
     """Open all pages in all ways; returns the number of problems."""
-    tab = Tab(await websocket_connect(socket_address, max_message_size=2**28))
-    listener = asyncio.create_task(tab.listen())
-    await tab.attach()
+    async with open_tab(socket_address) as tab:
+        return await look_at_all(tab, html, pages, screenshots, served)
+
+
+async def look_at_all(tab, html, pages, screenshots, served):
+    """Open all pages in all ways in a tab; returns the number of problems."""
     count, weights = 0, {}
     for base in (html.as_uri(), served):
         for page in pages:
@@ -253,7 +266,6 @@ async def check(html, pages, screenshots, socket_address, served):
                         await tab.screenshot(screenshots / name)
     for page, size in sorted(weights.items(), key=lambda item: -item[1]):
         print(f"{size / 1000:7.0f} KB gzipped  {page}")
-    listener.cancel()
     return count
 
 
