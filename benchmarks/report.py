@@ -151,7 +151,8 @@ def document(facts, training, decoding, growth, failures):
         "distance between their quartiles; ratios are medians over rounds in which every entry had "
         "its turn. Memory is what the process held at most, beyond what it held after its imports; "
         "on an accelerator, what was in use there at most. "
-        "GFLOP/s counts the matrix products of a step, padding included. "
+        "GFLOP/s counts the matrix products of a step, padding included, for `nlp104` too, which "
+        "leaves some of them out. "
         "[benchmarks/README.md](../../../benchmarks/README.md) says how each entry is measured.\n"
     ]
     titles = {"same": "same batches for all", "own": "end to end, each with its own batches"}

@@ -55,7 +55,14 @@ def make_batches(pairs, tokenizers, settings):
 
 def make_model(tokenizers, settings):
     """A `nlp104.Transformer` with random weights, for these vocabularies."""
-    names = ("num_layers", "hidden_dim", "intermediate_dim", "num_heads", "dropout")
+    names = (
+        "num_layers",
+        "hidden_dim",
+        "intermediate_dim",
+        "num_heads",
+        "dropout",
+        "normalize_first",
+    )
     source, target = (tokenizer.vocabulary_size for tokenizer in tokenizers)
     return Transformer.from_preset(
         settings["preset"],

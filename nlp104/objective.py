@@ -6,6 +6,8 @@ Everything here counts real tokens only: labels are token ids, and 0, the paddin
 import keras
 from keras import ops
 
+from nlp104.unpadding import without_padding
+
 
 def smoothed_crossentropy(labels, logits, label_smoothing=0.0):
     r"""Cross-entropy of every token with label smoothing, without building a one-hot target.
@@ -20,12 +22,13 @@ def smoothed_crossentropy(labels, logits, label_smoothing=0.0):
     one log-sum-exp, one gather and one mean. Its gradient is $p - q$.
 
     Args:
-        labels: Token ids, int32 of shape `[batch, length]`.
-        logits: Scores before the softmax, float32 of shape `[batch, length, vocabulary]`.
+        labels: Token ids, int32 of shape `[batch, length]`, or `[tokens]`.
+        logits: Scores before the softmax, float32 of shape `[batch, length, vocabulary]`, or
+            `[tokens, vocabulary]`.
         label_smoothing: The ε above, at least 0 and below 1 (Vaswani et al., 2017: 0.1).
 
     Returns:
-        The loss of every position, `[batch, length]`, padding included.
+        The loss of every position, of the shape of the labels, padding included.
     """
     num_classes = logits.shape[-1]
 
@@ -42,7 +45,7 @@ def smoothed_crossentropy(labels, logits, label_smoothing=0.0):
         losses = losses - label_smoothing * ops.mean(logits, axis=-1, keepdims=True)
 
         def gradient(*args, upstream=None):  # PyTorch names the argument, the others do not
-            upstream = args[0] if upstream is None else upstream  # [batch, length]
+            upstream = args[0] if upstream is None else upstream  # as the labels
             scale = ops.expand_dims(upstream, -1)
             # p - ε / K at every class, and 1 - ε less at the labels.
             slopes = exponentials * (scale / total) - scale * (label_smoothing / num_classes)
@@ -60,15 +63,22 @@ def smoothed_crossentropy(labels, logits, label_smoothing=0.0):
     return crossentropy(logits, labels)
 
 
-def _token_weights(labels, sample_weight=None):
-    """One for a real token, zero for padding, times the caller's weights where there are any."""
+def _labels_and_weights(labels, logits, sample_weight=None):
+    """A label and a weight for each of the logits.
+
+    The weight is one for a real token, zero for padding, times the caller's weights where there are
+    any.
+    """
+    labels = ops.cast(labels, "int32")  # Keras hands over float32: exact up to 2^24 classes
     weights = ops.cast(ops.not_equal(labels, 0), "float32")  # [batch, length]
-    if sample_weight is None:
-        return weights
-    sample_weight = ops.cast(sample_weight, "float32")
-    if len(sample_weight.shape) < 2:  # one weight for each sentence
-        sample_weight = ops.reshape(sample_weight, (-1, 1))
-    return weights * sample_weight
+    if sample_weight is not None:
+        sample_weight = ops.cast(sample_weight, "float32")
+        if len(sample_weight.shape) < 2:  # one weight for each sentence
+            sample_weight = ops.reshape(sample_weight, (-1, 1))
+        weights = weights * sample_weight
+    if len(logits.shape) == len(labels.shape):  # those of the real tokens alone
+        return without_padding(labels, labels), without_padding(weights, labels)
+    return labels, weights
 
 
 @keras.saving.register_keras_serializable(package="nlp104")
@@ -85,7 +95,8 @@ class MaskedCrossentropy(keras.losses.Loss):
 
     Call arguments:
         y_true: Token ids of shape `[batch, length]`; 0 marks padding.
-        y_pred: Logits of shape `[batch, length, vocabulary]`.
+        y_pred: Logits of shape `[batch, length, vocabulary]`, or of the real tokens alone,
+            `[tokens, vocabulary]`, see `nlp104.unpadding`.
         sample_weight: Optional weights of shape `[batch]` or `[batch, length]`.
 
     Returns:
@@ -111,10 +122,10 @@ class MaskedCrossentropy(keras.losses.Loss):
         self.label_smoothing = label_smoothing
 
     def __call__(self, y_true, y_pred, sample_weight=None):
-        return super().__call__(y_true, y_pred, _token_weights(y_true, sample_weight))
+        labels, weights = _labels_and_weights(y_true, y_pred, sample_weight)
+        return super().__call__(labels, y_pred, weights)
 
     def call(self, y_true, y_pred):
-        # Keras hands the labels over as float32, which is exact up to 2^24 classes.
         return smoothed_crossentropy(ops.cast(y_true, "int32"), y_pred, self.label_smoothing)
 
     def get_config(self):
@@ -125,13 +136,12 @@ class _TokenMean(keras.metrics.Mean):
     """Mean of a value over all real tokens seen since the last reset."""
 
     def values(self, labels, logits):
-        """The value of every position, `[batch, length]`."""
+        """The value of every position, of the shape of the labels."""
         raise NotImplementedError
 
     def update_state(self, y_true, y_pred, sample_weight=None):
-        labels = ops.cast(y_true, "int32")
+        labels, weights = _labels_and_weights(y_true, y_pred, sample_weight)
         values = self.values(labels, ops.cast(y_pred, "float32"))
-        weights = _token_weights(labels, sample_weight)
         # Flat, since Keras would first take the mean of each row, padding included.
         return super().update_state(ops.reshape(values, (-1,)), ops.reshape(weights, (-1,)))
 
@@ -282,9 +292,11 @@ def compile_model(model, learning_rate, label_smoothing=0.1, jit_compile="auto")
         label_smoothing: As of `MaskedCrossentropy`.
         jit_compile: As of `keras.Model.compile`.
     """
+    loss = MaskedCrossentropy(label_smoothing)
+    loss.skips_padding = True  # and so do the metrics, see `nlp104.unpadding`
     model.compile(
         optimizer=adam(learning_rate),
-        loss=MaskedCrossentropy(label_smoothing),
+        loss=loss,
         metrics=[TokenLoss(label_smoothing), MaskedAccuracy()],
         jit_compile=jit_compile,
     )

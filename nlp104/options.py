@@ -133,6 +133,7 @@ def _add_train(parser):
     for name in ("num-layers", "hidden-dim", "intermediate-dim", "num-heads"):
         option(f"--{name}", "instead of the preset's", type=_count, metavar="N")
     option("--dropout", "instead of the preset's", type=_fraction, metavar="RATE")
+    option("--normalize-first", "pre-norm instead of the paper's post-norm", action="store_true")
 
     option = _options(parser, "training")
     option("--output", "directory to make for the model and its run", required=True, metavar="DIR")

@@ -68,12 +68,9 @@ def answer(translator: Translator, text: str, num_beams: int = 1) -> dict[str, A
         raise ValueError(f"`num_beams` must be 1 (greedy) or 4. Received: {num_beams!r}.")
     if (length := len(translator.source_tokenizer.encode(text))) > LONGEST:
         raise ValueError(f"Expected at most {LONGEST} tokens. Received: {length}.")
-    (translation,) = translator.translate([text], num_beams=num_beams)
-    # Greedily the model writes it once more, token by token the same. What a beam found it is made
-    # to write.
-    found = translator.attention(text, None if num_beams == 1 else translation)
+    found = translator.attention(text, num_beams=num_beams)
     return {
-        "translation": translation,
+        "translation": found.translation,
         "source": found.source_tokens,
         "target": found.target_tokens,
         "weights": found.cross.astype("float64").round(4).tolist(),

@@ -10,6 +10,7 @@ from nlp104.encoding import TokenAndPositionEmbedding
 from nlp104.presets import PRESETS
 from nlp104.stacks import Decoder, Encoder
 from nlp104.sublayers import FeedForward, Residual
+from nlp104.unpadding import SkipsPadding
 
 __all__ = [
     "PRESETS",
@@ -24,7 +25,7 @@ __all__ = [
 
 
 @keras.saving.register_keras_serializable(package="nlp104")
-class Transformer(keras.Model):
+class Transformer(SkipsPadding):
     """Encoder and decoder between token ids and logits (Vaswani et al., 2017).
 
     The id 0 is padding, at the end of a row. The model makes its masks from the ids, so padding
@@ -287,6 +288,7 @@ class Transformer(keras.Model):
         return model
 
     def _logits(self, x):
+        x = self.worth_logits(x)
         if self.tie_embeddings:
             logits = self.decoder_embedding.unembed(x)
         else:

@@ -21,6 +21,7 @@ class Attention:
     """Who looks at whom while one sentence is translated.
 
     Attributes:
+        translation: The sentence that the decoder wrote, or was made to write.
         source_tokens: Tokens that the encoder read, `[END]` included.
         decoder_tokens: Tokens that the decoder read, `[START]` first.
         target_tokens: Tokens that it was asked for, one for each one read, `[END]` last.
@@ -30,6 +31,7 @@ class Attention:
             `decoder_tokens[i]` and was asked for `target_tokens[i]`.
     """
 
+    translation: str
     source_tokens: list[str]
     decoder_tokens: list[str]
     target_tokens: list[str]
@@ -107,36 +109,43 @@ class Translator:
         translations = [""] * len(sources)
         for first in range(0, len(order), batch_size):
             places = order[first : first + batch_size]
-            arguments = self.model, _pad([sources[i] + [END_ID] for i in places])
+            rows = _pad([sources[i] + [END_ID] for i in places])
             options = {"max_length": max_length, "jit_compile": jit_compile}
-            if num_beams == 1:
-                ids = greedy(*arguments, **options)
-            else:
-                ids = beam_search(*arguments, num_beams, length_penalty, **options)
+            ids = self._search(rows, num_beams, length_penalty, **options)
             for i, row in zip(places, ids, strict=True):
                 translations[i] = self.target_tokenizer.decode(row)
         return translations
 
-    def attention(self, source: str, target: str | None = None) -> Attention:
+    def attention(
+        self,
+        source: str,
+        target: str | None = None,
+        num_beams: int = 1,
+        length_penalty: float = 0.6,
+    ) -> Attention:
         """What the model looks at while it translates a sentence.
 
         Args:
             source: One sentence.
-            target: Its translation, which the model is made to write; by default what it would
-                write by itself.
+            target: Its translation, which the model is made to write; by default what it writes by
+                itself.
+            num_beams: As of `translate`, where the model writes by itself.
+            length_penalty: As of `translate`.
 
         Returns:
             `Attention`.
 
         Raises:
-            ValueError: If the source is empty, or either is too long.
+            ValueError: If the source is empty, either is too long, or another argument is out of
+                its range.
         """
         (source_ids,) = self._encode([source])
         if not source_ids:
             raise ValueError("Expected a sentence to translate, received an empty one.")
         source_ids.append(END_ID)
         if target is None:
-            target_ids = [i for i in greedy(self.model, [source_ids])[0].tolist() if i != END_ID]
+            (written,) = self._search([source_ids], num_beams, length_penalty)
+            target_ids = [i for i in written.tolist() if i != END_ID]
         else:
             target_ids = self.target_tokenizer.encode(target)
         read, asked = [START_ID, *target_ids], [*target_ids, END_ID]
@@ -144,6 +153,7 @@ class Translator:
             {"encoder_token_ids": np.array([source_ids]), "decoder_token_ids": np.array([read])}
         )
         return Attention(
+            translation=self.target_tokenizer.decode(target_ids),
             source_tokens=[self.source_tokenizer.id_to_token(i) for i in source_ids],
             decoder_tokens=[self.target_tokenizer.id_to_token(i) for i in read],
             target_tokens=[self.target_tokenizer.id_to_token(i) for i in asked],
@@ -152,6 +162,12 @@ class Translator:
                 for name, layers in scores.items()
             },
         )
+
+    def _search(self, rows, num_beams, length_penalty, **options):
+        """Token ids of the best translation of each row."""
+        if num_beams == 1:
+            return greedy(self.model, rows, **options)
+        return beam_search(self.model, rows, num_beams, length_penalty, **options)
 
     def _encode(self, sentences):
         """Token ids of each sentence, after checking that the model can read them."""

@@ -33,7 +33,9 @@ class Attention(layers.Layer):
     def __init__(self, config, **kwargs):
         super().__init__(**kwargs)
         self.attention = layers.MultiHeadAttention(
-            config.num_heads, config.hidden_dim // config.num_heads, dropout=config.dropout
+            config.num_heads,
+            config.head_dim or config.hidden_dim // config.num_heads,
+            dropout=config.dropout,
         )
         self.dropout = layers.Dropout(config.dropout)
         self.add = layers.Add()

@@ -1,0 +1,70 @@
+"""`benchmarks.recipes` trains as it says, on equal pairs, and its table is that of its numbers."""
+
+import json
+
+import numpy as np
+import pytest
+
+from benchmarks import recipes
+from nlp104 import results
+from nlp104.corpus import load
+
+SCALE = recipes.Scale("tiny", 60, epochs=1, batch_size=20, warmup_steps=2)
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return load("grammar", sizes=(SCALE.pairs, 20, 20))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("L'été, j'ai 2 chats !", "lete , jai chats !"),
+        ("« Où ça ? »", "ou ca ?"),
+        ("Cœur", "cur"),  # œ is a letter of its own: it goes
+        ("42", ""),
+    ],
+)
+def test_text_as_the_series_has_it(text, expected):
+    assert recipes.stripped(text) == expected
+
+
+@pytest.mark.parametrize("name", recipes.RECIPES)
+def test_a_recipe_trains_and_is_scored(corpus, name):
+    found = recipes.run(name, SCALE, corpus)
+    assert 0 < found["loss"] < 2 * np.log(found["parameters"])
+    assert 0 <= found["bleu"] <= found["bleu_stripped"] + 1e-6 <= 100
+    assert len(found["samples"]) >= 20
+    if name == "series":
+        said = [found["example"], *(translation for _, _, translation in found["samples"])]
+        assert all(text.replace("[UNK]", "") == recipes.stripped(text) for text in said)
+
+
+def test_parameters_of_the_series_model(corpus):
+    """Counted by hand: every head is as wide as the model."""
+    made = recipes.RECIPES["series"](SCALE, corpus.train)
+    d, inner, heads, layers = 128, 512, 4, 2
+    words = made.config.vocabulary_size
+    attention = 3 * (d + 1) * heads * d + (heads * d + 1) * d
+    norm, feed_forward = 2 * d, (d + 1) * inner + (inner + 1) * d
+    encoder = attention + feed_forward + 2 * norm
+    decoder = 2 * attention + feed_forward + 3 * norm
+    expected = 2 * words * d + layers * (encoder + decoder) + (d + 1) * words
+    assert made.model.count_params() == expected
+
+
+def test_equal_steps(corpus):
+    """All recipes see the same pairs, equally often, in batches of the same size."""
+    ours = recipes.RECIPES["ours"](SCALE, corpus.train)
+    theirs = recipes.RECIPES["series"](SCALE, corpus.train)
+    assert ours.batches.num_pairs == len(theirs.ids[0]) == SCALE.pairs
+    for made in (ours, theirs):
+        made.train()
+        assert int(made.model.optimizer.iterations) == SCALE.pairs // SCALE.batch_size
+
+
+def test_the_table_is_that_of_the_numbers():
+    record = json.loads(results.read("recipes/reduced.json"))
+    assert set(record["runs"]) == set(recipes.RECIPES)
+    assert recipes.table(record) in results.read("recipes/README.md")

@@ -1,0 +1,133 @@
+"""A training step without padding's logits is the step with them."""
+
+import keras
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from keras import ops
+
+from nlp104.objective import MaskedAccuracy, MaskedCrossentropy, TokenLoss, compile_model
+from nlp104.transformer import Transformer
+from nlp104.unpadding import without_padding
+
+BACKEND = keras.backend.backend()
+SKIPS = BACKEND != "jax"
+VOCABULARY = 11
+rng = np.random.default_rng(104)
+
+
+def batch(lengths=(5, 2, 3, 1), width=8):
+    """Random sentences, padded; the source has as many tokens as the labels."""
+    rows = np.arange(width) < np.array(lengths)[:, None]
+    ids, labels = (rows * rng.integers(4, VOCABULARY, rows.shape) for _ in range(2))
+    inputs = {"encoder_token_ids": ids.astype("int32"), "decoder_token_ids": ids.astype("int32")}
+    return inputs, labels.astype("int32")
+
+
+def make(skips=True, tie_embeddings=True, **options):
+    keras.utils.set_random_seed(104)
+    model = Transformer(
+        VOCABULARY, 1, 8, 16, 2, dropout=0.0, tie_embeddings=tie_embeddings, max_sequence_length=8
+    )
+    compile_model(model, 0.01, **options)
+    model.loss.skips_padding = skips
+    return model
+
+
+@pytest.fixture
+def seen(monkeypatch):
+    """The shapes of the logits that the loss gets."""
+    shapes, call = [], MaskedCrossentropy.call
+
+    def noting(self, y_true, y_pred):
+        shapes.append(tuple(y_pred.shape))
+        return call(self, y_true, y_pred)
+
+    monkeypatch.setattr(MaskedCrossentropy, "call", noting)
+    return shapes
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.integers(0, 2**32 - 1), st.integers(0, 4), st.integers(1, 5), st.integers(0, 2))
+def test_real_tokens_by_brute_force(seed, rows, columns, more):
+    generator = np.random.default_rng(seed)
+    labels = generator.integers(0, 3, (rows, columns))
+    values = generator.normal(size=(rows, columns, 3, 2)[: 2 + more])
+    expected = [values[i, j] for i in range(rows) for j in range(columns) if labels[i, j] != 0]
+    received = ops.convert_to_numpy(without_padding(values, labels))
+    np.testing.assert_allclose(received, np.reshape(expected, (-1, *values.shape[2:])), rtol=1e-6)
+
+
+@pytest.mark.parametrize("tie_embeddings", [True, False])
+@pytest.mark.parametrize("weigh", [None, "sentences", "tokens"])
+def test_the_same_training(tie_embeddings, weigh):
+    """Loss, metrics and weights after three steps, and what `evaluate` says."""
+    inputs, labels = batch()
+    shapes = {"sentences": len(labels), "tokens": labels.shape}
+    sample_weight = None if weigh is None else rng.random(shapes[weigh]).astype("float32")
+    found = []
+    for skips in (True, False):
+        model = make(skips, tie_embeddings)
+        # Adam makes much of a gradient that is 0 but for rounding, as that of a key's bias.
+        metrics = [TokenLoss(0.1), MaskedAccuracy()]
+        model.compile(keras.optimizers.SGD(0.5), loss=model.loss, metrics=metrics)
+        logs = [
+            model.train_on_batch(inputs, labels, sample_weight, return_dict=True) for _ in range(3)
+        ]
+        logs.append(model.test_on_batch(inputs, labels, sample_weight, return_dict=True))
+        found.append((logs, model.get_weights()))
+    (logs, weights), (expected_logs, expected_weights) = found
+    for log, expected in zip(logs, expected_logs, strict=True):
+        assert log == pytest.approx(expected, rel=1e-5)
+    for weight, expected in zip(weights, expected_weights, strict=True):
+        np.testing.assert_allclose(weight, expected, atol=1e-5)
+
+
+def test_logits_of_padding_are_not_computed(seen):
+    inputs, labels = batch()
+    model = make()
+    model.fit(inputs, labels, batch_size=len(labels), verbose=0)
+    model.evaluate(inputs, labels, batch_size=len(labels), verbose=0)
+    assert seen
+    assert {len(shape) for shape in seen} == {2 if SKIPS else 3}
+    known = {shape[0] for shape in seen} - {None}
+    assert known <= {np.count_nonzero(labels) if SKIPS else len(labels)}
+
+
+def test_other_losses_and_calls_get_all_logits():
+    inputs, labels = batch()
+    model = make()
+    model.train_on_batch(inputs, labels)
+    everything = *labels.shape, VOCABULARY
+    assert model(inputs, training=True).shape == everything
+    assert model.predict(inputs, verbose=0).shape == everything
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile("adam", loss=loss, metrics=["sparse_categorical_accuracy"])
+    assert np.isfinite(model.train_on_batch(inputs, labels)).all()
+
+
+@pytest.mark.skipif(BACKEND != "tensorflow", reason="XLA is an option of TensorFlow's only")
+def test_a_compiled_step_has_a_fixed_shape(seen):
+    inputs, labels = batch()
+    losses = [make(jit_compile=jit).train_on_batch(inputs, labels)[0] for jit in (True, False)]
+    assert losses[0] == pytest.approx(losses[1], rel=1e-5)
+    assert {len(shape) for shape in seen} == {2, 3}
+
+
+def test_a_batch_of_nothing_but_padding():
+    inputs, labels = batch()
+    model = make()
+    before = model.get_weights()
+    logs = model.train_on_batch(inputs, np.zeros_like(labels), return_dict=True)
+    assert logs["loss"] == 0
+    for weight, expected in zip(model.get_weights(), before, strict=True):
+        np.testing.assert_array_equal(weight, expected)
+
+
+def test_a_step_that_fails_leaves_no_trace():
+    inputs, labels = batch()
+    model = make()
+    with pytest.raises(Exception, match="decoder_token_ids"):
+        model.train_on_batch({"encoder_token_ids": inputs["encoder_token_ids"]}, labels)
+    assert model(inputs).shape == (*labels.shape, VOCABULARY)
