@@ -124,6 +124,15 @@ def goals(training, decoding):
         series = [row for row in rows if row["entry"].startswith("series")]
         caching = [row for row in rows if row["entry"].startswith("kerashub")]
         compare(f"{what} the series' loop", f"≥ {GOALS['series']:g}", rows, series)
+        if batch > 1:  # the tutorial's own loop takes one sentence
+            alone = [
+                row
+                for row in decoding
+                if row["entry"].startswith("series")
+                and (row["size"], row["search"], row["batch"]) == (size, search, 1)
+            ]
+            wanted = f"≥ {GOALS['series']:g}"
+            compare(f"{what} the series' loop, row by row", wanted, rows + alone, alone)
         compare(f"{what} the best peer that caches", f"≥ {GOALS['cache']:g}", rows, caching)
     return found
 

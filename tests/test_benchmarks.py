@@ -205,6 +205,32 @@ def test_goals_are_the_best_of_ours_by_the_best_of_theirs():
     assert len(reached) == 3  # nobody caches
 
 
+def test_a_batch_is_also_compared_with_the_loop_row_by_row():
+    decoding = [
+        {
+            "size": "tiny",
+            "search": "greedy",
+            "batch": batch,
+            "entry": f"{model}-jax",
+            "model": model,
+        }
+        | {"tokens_per_second": rate}
+        for model, batch, rate in (
+            ("nlp104", 1, 50.0),
+            ("series", 1, 10.0),
+            ("nlp104", 32, 700.0),
+            ("series", 32, 100.0),
+        )
+    ]
+    reached = {row["what"]: row["reached"] for row in report.goals([], decoding)}
+    what = "decoding, tiny, greedy, batch {}: tokens/s of the series' loop{}"
+    assert reached == {
+        what.format(1, ""): 5,
+        what.format(32, ""): 7,
+        what.format(32, ", row by row"): 70,
+    }
+
+
 def test_tables(tmp_path):
     rows = [{"a": 1.23456789, "b": None}, {"a": 1000.0, "c": "x"}]
     report.write_csv(tmp_path / "t.csv", rows)

@@ -87,12 +87,11 @@ def test_the_same_training(tie_embeddings, weigh):
 def test_logits_of_padding_are_not_computed(seen):
     inputs, labels = batch()
     model = make()
-    model.fit(inputs, labels, batch_size=len(labels), verbose=0)
-    model.evaluate(inputs, labels, batch_size=len(labels), verbose=0)
-    assert seen
-    assert {len(shape) for shape in seen} == {2 if SKIPS else 3}
-    known = {shape[0] for shape in seen} - {None}
-    assert known <= {np.count_nonzero(labels) if SKIPS else len(labels)}
+    for step in (model.fit, model.evaluate):
+        step(inputs, labels, batch_size=len(labels), verbose=0)
+        number, *rest = seen[-1]  # the first ones may be symbols, with which Keras builds
+        assert len(rest) == (1 if SKIPS else 2)
+        assert number in (None, np.count_nonzero(labels) if SKIPS else len(labels))
 
 
 def test_other_losses_and_calls_get_all_logits():
