@@ -173,6 +173,14 @@ def test_canonical_keeps_the_notebook_and_is_final():
     assert again.cells[2].metadata.mystnb.image.alt == "a point"
 
 
+def test_a_solution_is_folded_with_its_outputs_and_the_set_up_without():
+    cells = nbformat.reads(notebooks.canonical(good()), as_version=4).cells
+    folded = [cell.metadata.get("jupyter", {}) for cell in cells]
+    assert folded[1] == {"source_hidden": True}
+    assert folded[-1] == {"source_hidden": True, "outputs_hidden": True}
+    assert not any(folded[2:-1])
+
+
 # What make execute stores.
 
 

@@ -87,8 +87,8 @@ def canonical(notebook):
     """The one way in which a notebook is written, as text.
 
     Of the metadata, the tags and the settings for the rendered book are kept. A cell that begins
-    with `# @title` is folded in Colab and in JupyterLab. The text for an image goes where the
-    rendered book looks for it.
+    with `# @title` is folded in Colab and in JupyterLab; where it is a solution (`hide-cell`), its
+    outputs are, too. The text for an image goes where the rendered book looks for it.
     """
     notebook = copy.deepcopy(notebook)
     notebook.metadata = METADATA
@@ -101,7 +101,8 @@ def canonical(notebook):
             continue
         if cell.source.startswith("# @title"):
             cell.metadata["cellView"] = "form"
-            cell.metadata["jupyter"] = {"source_hidden": True}
+            hidden = ["source_hidden"] + ["outputs_hidden"] * ("hide-cell" in kept.get("tags", []))
+            cell.metadata["jupyter"] = dict.fromkeys(hidden, True)
         if images(cell):
             image = cell.metadata.setdefault("mystnb", {}).setdefault("image", {})
             image["alt"] = alternative_text(images(cell)[0])
