@@ -158,8 +158,8 @@ class OurRecipe:
 
 RECIPES = {
     "series": SeriesRecipe,
-    "series, text kept": lambda scale, train: SeriesRecipe(scale, train, text=str),
     "ours": OurRecipe,
+    "series, text kept": lambda scale, train: SeriesRecipe(scale, train, text=str),
 }
 
 
