@@ -34,7 +34,7 @@ DEFAULTS = {
     "intermediate_dim": None,
     "num_heads": None,
     "dropout": None,
-    "normalize_first": False,
+    "normalize_first": None,
     "epochs": 10,
     "batch_size": 64,
     "tokens_per_batch": None,
