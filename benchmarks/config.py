@@ -35,7 +35,7 @@ class Config:
     hidden_dim: int
     intermediate_dim: int
     num_heads: int
-    head_dim: int | None = None  # of the series' model: as in the tutorial; by default shared
+    head_dim: int | None = None  # for the series alone; by default the heads share the width
     dropout: float = 0.1
     max_sequence_length: int = 512
     batch_size: int = 64

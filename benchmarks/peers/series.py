@@ -3,7 +3,8 @@
 "A Deep Dive into Transformers with TensorFlow and Keras: Part 3": subclassed layers around
 `keras.layers.MultiHeadAttention`, with `Add` and `LayerNormalization`. There Keras' implicit masks
 get lost on the way; here they are made from the ids and passed explicitly. Its heads are as wide as
-the whole model; here they share the width, as in the paper and in the other peers.
+the whole model; here they share the width, as in the paper and in the other peers, unless the
+configuration has a `head_dim`.
 """
 
 import keras
