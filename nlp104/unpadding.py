@@ -19,14 +19,17 @@ def without_padding(values, labels):
         labels: Token ids of shape `[batch, length]`; 0 marks padding.
 
     Returns:
-        Tensor of shape `[tokens, …]`: row after row, from left to right.
+        Tensor of shape `[tokens, …]`: row after row, from left to right. Where nothing is real, the
+        value at the first position, for not every operation of every backend takes an empty tensor.
 
     Example:
         >>> values, labels = np.array([[1, 2, 3], [4, 5, 6]]), np.array([[7, 3, 0], [3, 0, 0]])
         >>> ops.convert_to_numpy(without_padding(values, labels)).tolist()
         [1, 2, 4]
     """
-    (places,) = ops.nonzero(ops.reshape(ops.not_equal(labels, 0), (-1,)))
+    real = ops.reshape(ops.not_equal(labels, 0), (-1,))
+    first = ops.equal(ops.arange(ops.shape(real)[0]), 0)
+    (places,) = ops.nonzero(real | (first & ~ops.any(real)))
     return ops.take(ops.reshape(values, (-1, *values.shape[2:])), places, axis=0)
 
 
