@@ -339,7 +339,8 @@ def zipped(files):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in files.items():
-            archive.writestr(name, text)
+            info = zipfile.ZipInfo(name)  # with no time: the same bytes in every process
+            archive.writestr(info, text, zipfile.ZIP_DEFLATED)
     return buffer.getvalue()
 
 
@@ -354,6 +355,13 @@ def one_archive(server, known_hash, *more):
 
 def names(folder):
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+def test_an_archive_is_the_same_at_any_time(monkeypatch):
+    """Workers that collect the tests a moment apart must find the same ones."""
+    now = zipped({"a": "x"})
+    monkeypatch.setattr("time.time", lambda: 1e9)
+    assert zipped({"a": "x"}) == now
 
 
 GOOD = zipped({"__MACOSX/fra-eng/._fra.txt": "x", "_about.txt": "x", "fra-eng/fra.txt": TSV})
@@ -396,6 +404,7 @@ def test_another_address_is_tried(server, tmp_path):
         ((200, zipped({"other": "x"})), None, "broken or unexpected content"),
         ((200, b"<html>please log in</html>"), None, "broken or unexpected content"),
     ],
+    ids=["404", "403", "cut", "short", "changed", "other file", "log-in page"],
 )
 def test_a_failed_download_says_what_to_do_and_leaves_nothing(
     server, tmp_path, answer, known_hash, reason
