@@ -1,7 +1,7 @@
 """The series' model and settings beside ours, on the same sentence pairs, equally often.
 
-    python -m benchmarks.recipes --data fra.txt            # reduced: half an hour on two cores
-    python -m benchmarks.recipes --data fra.txt --full     # the series' sizes: for a GPU
+    python -m benchmarks.recipes --data fra.txt            # reduced, for two cores
+    python -m benchmarks.recipes --data fra.txt --full     # the series' sizes, for a GPU
 
 writes ``results/recipes/<scale>.json``. A run that was stopped goes on with the next recipe.
 
@@ -32,14 +32,13 @@ from nlp104.corpus import load
 from nlp104.evaluation import bleu, exact_match
 from nlp104.objective import WarmupSchedule, compile_model
 from nlp104.presets import PRESETS
+from nlp104.programs import EXTRA_LENGTH
 from nlp104.text import END_ID, Tokenizer
-from nlp104.transformer import Transformer
 from nlp104.translator import Translator
 
 RESULTS = Path(__file__).resolve().parents[1] / "results" / "recipes"
 SEED = 104
-WORDS, SUBWORDS = 15_000, 8_000
-ROOM = 50  # tokens that a translation may have more than its source
+WORDS = 15_000  # the series' vocabulary, of each language
 EXAMPLE = "i am hungry, let's get some food"
 
 
@@ -72,6 +71,12 @@ def stripped(text):
     return " ".join(re.sub("([.?!,¿])", r" \1 ", text).split())
 
 
+def encode(tokenizers, pairs, text):
+    """Token ids of the sources and of the targets, once `text` has prepared them."""
+    sides = zip(*pairs, strict=True)
+    return [t.encode_batch(map(text, side)) for t, side in zip(tokenizers, sides, strict=True)]
+
+
 class SeriesRecipe:
     """The series' model and settings.
 
@@ -86,7 +91,7 @@ class SeriesRecipe:
         kind = "whitespace" if text is stripped else "word"
         sides = [[text(sentence) for sentence in side] for side in zip(*train, strict=True)]
         self.tokenizers = [Tokenizer.train(side, kind, WORDS) for side in sides]
-        self.ids = [t.encode_batch(side) for t, side in zip(self.tokenizers, sides, strict=True)]
+        self.ids = encode(self.tokenizers, train, text)
         self.config = Config(
             **PRESETS[scale.preset],
             # One number for both sides, so that of the language with more words.
@@ -107,13 +112,6 @@ class SeriesRecipe:
             logs = self.model.fit(data, shuffle=False, verbose=0).history
             print(f"  epoch {epoch + 1}: loss {logs['loss'][0]:.3f}", flush=True)
 
-    def encode(self, pairs):
-        sides = zip(*pairs, strict=True)
-        return [
-            tokenizer.encode_batch(map(self.text, side))
-            for tokenizer, side in zip(self.tokenizers, sides, strict=True)
-        ]
-
     def translate(self, sentences):
         ids = self.tokenizers[0].encode_batch(map(self.text, sentences))
         rows = [[*row, END_ID] for row in ids]
@@ -121,7 +119,9 @@ class SeriesRecipe:
         for first in range(0, len(order), 100):
             places = order[first : first + 100]
             ids = pad([rows[i] for i in places])
-            for i, row in zip(places, self.peer.decode(ids, ids.shape[1] + ROOM), strict=True):
+            for i, row in zip(
+                places, self.peer.decode(ids, ids.shape[1] + EXTRA_LENGTH), strict=True
+            ):
                 translations[i] = self.tokenizers[1].decode(row)
         return [translations[i] for i in range(len(rows))]
 
@@ -129,28 +129,30 @@ class SeriesRecipe:
 class OurRecipe:
     """What `nlp104 train` does unless told otherwise, with sub-words."""
 
+    text = str  # stays as it is
+
     def __init__(self, scale, train):
-        self.scale = scale
-        tokenizer = Tokenizer.train([s for pair in train for s in pair], "bpe", SUBWORDS)
-        self.tokenizers = [tokenizer, tokenizer]
-        self.batches = Batches(
-            *self.encode(train), batch_size=scale.batch_size, bucket_width=1, seed=SEED
+        self.settings = recipe.complete(
+            {
+                "preset": scale.preset,
+                "tokens": "bpe",
+                "epochs": scale.epochs,
+                "batch_size": scale.batch_size,
+                "seed": SEED,
+            }
         )
+        self.tokenizers = ingredients.train_tokenizers(train, self.settings)
+        self.batches = ingredients.make_batches(train, self.tokenizers, self.settings)
         keras.utils.set_random_seed(SEED)
-        self.model = Transformer.from_preset(
-            scale.preset, tokenizer.vocabulary_size, tie_embeddings=True
-        )
+        self.model = ingredients.make_model(self.tokenizers, self.settings)
 
     def train(self):
-        steps = self.scale.epochs * len(self.batches)
-        settings = ingredients.peak(recipe.DEFAULTS, steps, self.model)
-        rate = WarmupSchedule(settings["learning_rate"], settings["warmup_steps"], steps)
-        compile_model(self.model, rate, recipe.DEFAULTS["label_smoothing"])
-        self.model.fit(self.batches, epochs=self.scale.epochs, shuffle=False, verbose=2)
-
-    def encode(self, pairs):
-        sides = zip(*pairs, strict=True)
-        return [t.encode_batch(side) for t, side in zip(self.tokenizers, sides, strict=True)]
+        epochs = self.settings["epochs"]
+        steps = epochs * len(self.batches)
+        peak = ingredients.peak(self.settings, steps, self.model)
+        rate = WarmupSchedule(peak["learning_rate"], peak["warmup_steps"], steps)
+        compile_model(self.model, rate, self.settings["label_smoothing"])
+        self.model.fit(self.batches, epochs=epochs, shuffle=False, verbose=2)
 
     def translate(self, sentences):
         return Translator(self.model, *self.tokenizers).translate(sentences, batch_size=100)
@@ -171,9 +173,8 @@ def run(name, scale, corpus):
     seconds = time.perf_counter() - start
     model = made.model
     compile_model(model, 0.0, label_smoothing=0.0)  # so that all losses are plain ones
-    validation = Batches(
-        *made.encode(corpus.validation), batch_size=64, bucket_width=1, shuffle=False
-    )
+    ids = encode(made.tokenizers, corpus.validation, made.text)
+    validation = Batches(*ids, batch_size=64, bucket_width=1, shuffle=False)
     scores = model.evaluate(validation, verbose=0, return_dict=True)
     sources, references = zip(*corpus.references("test"), strict=True)
     said = made.translate([*sources, EXAMPLE])
