@@ -164,7 +164,7 @@ def evaluate(model, split="test", limit=None, show=5, data_dir=None, **given):
     """Prints how well a model translates one part of a corpus.
 
     Args:
-        model: Directory of a trained model.
+        model: Directory of a trained model, or the name of one of the book; that needs `data`.
         split: ``"test"``, ``"validation"`` or ``"train"``.
         limit: How many sentences to translate; all if left out.
         show: How many translations to print.
@@ -172,15 +172,21 @@ def evaluate(model, split="test", limit=None, show=5, data_dir=None, **given):
         **given: `data`, `validation` and `test`, where they are not those of the training, and
             options of `Translator.translate`.
     """
-    record = recipe.read(model)
     places = {key: given.pop(key) for key in recipe.PATHS if key in given}
-    settings = record["settings"]
+    if not _is_of_the_book(model):
+        settings = recipe.read(model)["settings"]
+    elif "data" in places:
+        settings = recipe.complete({})  # with the seed by which its test part was held out
+    else:
+        raise ValueError(
+            f"Expected --data, since the book's model {model} keeps no corpus. Received: none."
+        )
     if "data" in places:  # perhaps another corpus, to which the other paths do not belong
         settings = settings | dict.fromkeys(recipe.PATHS)
     settings = settings | places
     corpus = ingredients.load_corpus(settings, data_dir)
     pairs = corpus.references(split)[:limit]
-    translator = Translator.load(model)
+    translator = _translator(model)
     hypotheses, score, exact = _score(translator, pairs, settings, **given)
     for (source, targets), hypothesis in list(zip(pairs, hypotheses, strict=True))[:show]:
         print(f"source      {source}\nreference   {targets[0]}\ntranslation {hypothesis}\n")
@@ -220,9 +226,11 @@ def serve(model="eng-fra", port=PORT):
 
 def _translator(model):
     """That of a directory or, where there is none, the one of the book that has this name."""
-    if model in pretrained.names() and not Path(model).is_dir():
-        return pretrained.load_pretrained(model)
-    return Translator.load(model)
+    return (pretrained.load_pretrained if _is_of_the_book(model) else Translator.load)(model)
+
+
+def _is_of_the_book(model):
+    return model in pretrained.names() and not Path(model).is_dir()
 
 
 def _score(translator, pairs, settings, **options):

@@ -188,8 +188,9 @@ def _add_translate(parser):
 
 def _add_evaluate(parser):
     option = _options(parser)
-    option("--model", "directory that `nlp104 train` made", required=True, metavar="DIR")
-    option("--data", DATA_HELP + " (default: that of the training)")
+    option("--model", _MODEL_HELP, required=True, metavar="MODEL")
+    help = " (default: that of the training; a model of the book needs it)"
+    option("--data", DATA_HELP + help)
     option("--validation", "file or PREFIX of the validation pairs, as in training")
     option("--test", "file or PREFIX of the test pairs, as in training")
     option("--data-dir", _DATA_DIR_HELP)

@@ -22,6 +22,7 @@ from nlp104 import catalogue, decoding, recipe, transformer
 from nlp104.cli import main
 from nlp104.corpus import load
 from nlp104.evaluation import bleu, exact_match
+from nlp104.pretrained import load_pretrained
 from nlp104.translator import Translator
 
 ROOT = Path(__file__).parents[1]
@@ -191,6 +192,20 @@ def test_evaluate_takes_another_corpus_split_and_limit(trained):
     shown = re.findall(r"^source +(.*)$", out, re.MULTILINE)
     corpus = load("grammar", sizes=(200, None, None))
     assert shown == [source for source, _ in corpus.references("validation")[:3]]
+
+
+def test_evaluate_scores_a_model_of_the_book(tmp_path):
+    """On what it was not trained on: the test part of the split with its seed."""
+    options = ["--model", "grammar", "--limit", "20", "--show", "1"]
+    status, out, err = run("evaluate", *options, "--data", "grammar")
+    assert (status, err) == (0, "")
+    sources, references = zip(*load("grammar").references("test")[:20], strict=True)
+    hypotheses = load_pretrained("grammar").translate(sources)
+    assert f"BLEU        {bleu(hypotheses, references)}" in out
+    assert "20 of test, grammar" in out
+    status, out, err = run("evaluate", *options)
+    assert (status, out) == (1, "")
+    assert "Expected --data, since the book's model grammar keeps no corpus" in err
 
 
 def test_translate_gives_one_line_for_each_line(trained, translator):
