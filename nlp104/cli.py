@@ -12,6 +12,7 @@ import os
 import sys
 
 from nlp104.options import DATA_HELP, make_parser
+from nlp104.silence import silenced
 
 # What the world outside can get wrong: files, their contents, values, a learning rate that makes
 # the loss infinite. All else is a defect of ours.
@@ -52,19 +53,10 @@ def _import_commands():
 
         return commands
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    # That does not stop all of them: some come from C++ before it is read, some from parts that do
-    # not read it. So standard error is closed to C++ while TensorFlow starts.
-    sys.stderr.flush()
-    stderr, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 2)
-    try:
+    with silenced():
         from nlp104 import commands
 
         commands.warm_up()
-    finally:
-        os.dup2(stderr, 2)
-        os.close(stderr)
-        os.close(nowhere)
     return commands
 
 

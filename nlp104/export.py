@@ -2,15 +2,16 @@
 
 `Translator.save` keeps a model to be loaded by the code that it was trained with. What
 `export_translator` writes holds its own program instead: the encoder, the loop of the decoder with
-its cache of keys and values, the beam. A server needs TensorFlow and the `tokenizers` library. The
-directory holds::
+its cache of keys and values, the beam. A server needs the `tokenizers` library and TensorFlow or,
+for the other format, ONNX Runtime. The directory holds::
 
-    model/         a SavedModel, from token ids to token ids
+    model/         a SavedModel, from token ids to token ids; or model.onnx
     source.json    a `tokenizers.Tokenizer` that reads sentences
     target.json    a `tokenizers.Tokenizer` that writes translations
     export.json    what was exported, and with which versions
 """
 
+import importlib.util
 import json
 import os
 import shutil
@@ -23,6 +24,7 @@ from nlp104 import beam, portable, recipe
 from nlp104.attention import padding_mask
 from nlp104.checks import require_not_negative, require_positive
 from nlp104.programs import EXTRA_LENGTH, require_max_length
+from nlp104.silence import silenced
 from nlp104.translator import Translator
 
 
@@ -32,6 +34,7 @@ def export_translator(
     max_length: int | None = None,
     num_beams: int = 1,
     length_penalty: float = 0.6,
+    format: str = "tf_saved_model",
 ) -> None:
     """Writes a translator for servers that know nothing of this package.
 
@@ -46,9 +49,12 @@ def export_translator(
             more than its source.
         num_beams: Number of beginnings that are kept in every step; with 1 decoding is greedy.
         length_penalty: α of `nlp104.decoding.beam_search`.
+        format: ``"tf_saved_model"``, or ``"onnx"``, which needs the package `tf2onnx` and takes
+            about a minute.
 
     Raises:
-        ValueError: If an argument is out of its range, or the backend is not TensorFlow.
+        ValueError: If an argument is out of its range, the backend is not TensorFlow, or `tf2onnx`
+            is not installed.
         FileExistsError: If `directory` is a file or holds something.
 
     Example:
@@ -65,6 +71,12 @@ def export_translator(
         >>> ids = model.translate([row.ids for row in rows])["translation"]
         >>> target.decode_batch(ids.numpy())
         ['Le chat noir dort.']
+
+        With ``format="onnx"``, and NumPy's integers of 32 bits:
+
+        >>> import onnxruntime
+        >>> model = onnxruntime.InferenceSession("served/model.onnx")
+        >>> (ids,) = model.run(["translation"], {"token_ids": token_ids})
     """
     directory = Path(directory)
     require_positive(num_beams=num_beams)
@@ -77,6 +89,11 @@ def export_translator(
             f"{keras.backend.backend()}. A saved translator is the same on every backend: save it, "
             "then load and export it with KERAS_BACKEND=tensorflow."
         )
+    if format not in recipe.EXPORT_FORMATS:
+        known = ", ".join(map(repr, recipe.EXPORT_FORMATS))
+        raise ValueError(f"`format` must be one of {known}. Received: {format!r}.")
+    if format == "onnx" and importlib.util.find_spec("tf2onnx") is None:
+        raise ValueError("Exporting to ONNX needs another package: pip install tf2onnx.")
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
         raise FileExistsError(f"Expected a new or empty directory. Received: {directory}.")
 
@@ -86,11 +103,15 @@ def export_translator(
     unfinished = directory.with_name(f".{os.getpid()}-{directory.name}")
     try:
         unfinished.mkdir()
-        _write_saved_model(program, str(unfinished / "model"))
+        if format == "onnx":
+            _write_onnx(program, str(unfinished / "model.onnx"))
+        else:
+            _write_saved_model(program, str(unfinished / "model"))
         portable.reading(translator.source_tokenizer).save(str(unfinished / "source.json"))
         portable.writing(translator.target_tokenizer).save(str(unfinished / "target.json"))
         record = {
             "format": "nlp104 export 1",
+            "model_format": format,
             "max_source_length": translator.model.max_sequence_length,
             **options,
             "versions": recipe.versions("tensorflow"),
@@ -146,3 +167,23 @@ def _write_saved_model(program, path):
         archive.write_out(path, verbose=False)
     finally:
         logger.setLevel(level)
+
+
+def _write_onnx(program, path):
+    import tensorflow as tf
+    import tf2onnx
+
+    def keep_where(context, node, name, arguments):
+        node.type = "Where"
+
+    signature = [tf.TensorSpec((None, None), "int32", name="token_ids")]
+    with silenced():
+        tf2onnx.convert.from_function(
+            tf.function(program, input_signature=signature),
+            input_signature=signature,
+            opset=18,
+            # By itself tf2onnx makes `where(c, a, b)` into `c * a + (1 - c) * b`. That is no number
+            # where the one that is not chosen is the score -inf.
+            custom_op_handlers={"SelectV2": (keep_where, [])},
+            output_path=path,
+        )

@@ -8,7 +8,7 @@ import contextlib
 import math
 
 from nlp104 import __version__
-from nlp104.recipe import DECAYS, DEFAULTS, DTYPES, PRESETS, SPLITS
+from nlp104.recipe import DECAYS, DEFAULTS, DTYPES, EXPORT_FORMATS, PRESETS, SPLITS
 
 _EXAMPLES = """\
 examples:
@@ -204,6 +204,8 @@ def _add_export(parser):
     option = _options(parser)
     option("--model", _MODEL_HELP, required=True, metavar="MODEL")
     option("--output", "directory to make", required=True, metavar="DIR")
+    help = "tf_saved_model (default) or onnx, which needs tf2onnx"
+    option("--format", help, choices=EXPORT_FORMATS, metavar="NAME")
     _add_beams(option)
     _add_max_length(option)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 SPLITS = ("train", "validation", "test")
 DECAYS = ("linear", "inverse_sqrt")
+EXPORT_FORMATS = ("tf_saved_model", "onnx")  # under the names that Keras has for them
 DTYPES = ("float32", "mixed_bfloat16", "mixed_float16")
 PRESETS = ("tiny", "small", "series", "base", "big")
 

@@ -91,6 +91,34 @@ def test_saved_model_decodes_as_the_model_does(tmp_path):
     assert len(seen) > 4  # the model does say something
 
 
+@needs_tensorflow
+def test_onnx_decodes_as_the_model_does(tmp_path):
+    """The last batch comes out wrong where `where` is translated as tf2onnx would have it."""
+    translator = small_translator()
+    export_translator(translator, tmp_path / "served", num_beams=3, format="onnx")
+    names = sorted(path.name for path in (tmp_path / "served").iterdir())
+    assert names == ["export.json", "model.onnx", "source.json", "target.json"]
+    record = json.loads((tmp_path / "served" / "export.json").read_text(encoding="utf-8"))
+    assert record["model_format"] == "onnx"
+    run = load_onnx(tmp_path / "served")
+    for seed, (batch, length) in enumerate([(1, 1), (2, 9), (7, 4)]):
+        ids = random_sources(seed, batch, length)
+        expected = beam_search(translator.model, ids, 3)
+        np.testing.assert_array_equal(run(ids), expected)
+        np.testing.assert_array_equal(run(np.pad(ids, ((0, 0), (0, 5)))), expected)
+    with pytest.raises(Exception, match="out of data bounds"):
+        run(np.array([[VOCABULARY, 3]], "int32"))
+
+
+def load_onnx(directory):
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4  # no lines of C++ about the errors that a test expects
+    model = onnxruntime.InferenceSession(directory / "model.onnx", options)
+    return lambda ids: model.run(["translation"], {"token_ids": ids})[0]
+
+
 def load_saved_model(directory):
     import tensorflow as tf
 
@@ -160,6 +188,7 @@ def test_nothing_is_lost_and_nothing_is_left_half_done(tmp_path, monkeypatch):
         ({"num_beams": 0}, "`num_beams` must be a positive integer. Received: 0"),
         ({"max_length": 71}, "max_sequence_length=70, received 71"),
         ({"length_penalty": -1.0}, "`length_penalty` must be a number of at least 0"),
+        ({"format": "pb"}, "`format` must be one of 'tf_saved_model', 'onnx'. Received: 'pb'"),
     ],
 )
 def test_says_what_is_wrong_before_it_writes(tmp_path, options, message):
@@ -172,6 +201,14 @@ def test_other_backends_say_the_way_out(tmp_path, monkeypatch):
     monkeypatch.setattr(keras.backend, "backend", lambda: "jax")
     with pytest.raises(ValueError, match=r"KERAS_BACKEND=jax.*KERAS_BACKEND=tensorflow"):
         export_translator(small_translator(), tmp_path / "served")
+
+
+@needs_tensorflow
+def test_without_tf2onnx_the_way_out_is_said(tmp_path, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ValueError, match="pip install tf2onnx"):
+        export_translator(small_translator(), tmp_path / "served", format="onnx")
+    assert not any(tmp_path.iterdir())
 
 
 @needs_tensorflow

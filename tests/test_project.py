@@ -37,7 +37,7 @@ def tracked():
 def test_package_pulls_in_only_what_it_needs():
     required = {Requirement(line).name for line in PROJECT["project"]["dependencies"]}
     assert required == {"keras", "numpy", "tokenizers", "sacrebleu", "matplotlib", "pooch"}
-    assert list(PROJECT["project"]["optional-dependencies"]) == ["tensorflow"]
+    assert list(PROJECT["project"]["optional-dependencies"]) == ["tensorflow", "onnx"]
 
 
 def test_metadata_is_that_of_the_installed_package():

@@ -1,0 +1,27 @@
+"""No log lines of TensorFlow's C++ parts, which the reader could do nothing about."""
+
+import contextlib
+import os
+import sys
+
+
+@contextlib.contextmanager
+def silenced():
+    """Closes standard error to C++ while a block runs; errors of Python are raised as ever.
+
+    ``TF_CPP_MIN_LOG_LEVEL`` does not stop all lines: some come before it is read, some from parts
+    that do not read it.
+
+    Example:
+        >>> with silenced():
+        ...     import tensorflow
+    """
+    sys.stderr.flush()
+    stderr, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        os.dup2(stderr, 2)
+        os.close(stderr)
+        os.close(nowhere)
