@@ -196,7 +196,7 @@ def _add_evaluate(parser):
     option("--data-dir", _DATA_DIR_HELP)
     option("--split", "test (default), validation or train", choices=SPLITS, metavar="SPLIT")
     option("--limit", "score only the first N sentences", type=_count, metavar="N")
-    option("--show", "print N translations (default: 5)", type=_count, metavar="N")
+    option("--show", "print N translations (default: 5)", type=_whole, metavar="N")
     _add_decoding(option)
 
 
@@ -278,6 +278,7 @@ def _number(kind, fits, expected):
 
 
 _count = _number(int, lambda value: value >= 1, "an integer of at least 1")
+_whole = _number(int, lambda value: value >= 0, "an integer of at least 0")
 _port = _number(int, lambda value: 0 <= value < 65536, "an integer from 0 to 65535")
 _fraction = _number(float, lambda value: 0 <= value < 1, "a number from 0 to less than 1")
 _at_least_0 = _number(float, lambda value: 0 <= value < math.inf, "a number of at least 0")

@@ -188,6 +188,10 @@ def test_evaluate_takes_another_corpus_split_and_limit(trained):
     options = ["--data", "grammar", "--split", "validation", "--limit", "3"]
     status, out, err = run("evaluate", "--model", trained[0], *options)
     assert (status, err) == (0, "")
+    assert (
+        run("evaluate", "--model", trained[0], *options, "--show", "0")[1]
+        == out[out.index("sentences") :]
+    )
     assert "3 of validation, grammar" in out
     shown = re.findall(r"^source +(.*)$", out, re.MULTILINE)
     corpus = load("grammar", sizes=(200, None, None))
