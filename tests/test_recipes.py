@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks import recipes
+from nlp104 import results
 from nlp104.corpus import load
 
 SCALE = recipes.Scale("tiny", 60, epochs=1, batch_size=20, warmup_steps=2)
@@ -82,3 +83,8 @@ def test_what_is_stored_is_not_trained_again_and_the_table_is_complete(tmp_path,
     assert [row.split(" | ")[0].strip("| ") for row in rows] == list(recipes.RECIPES)
     assert all(row.count("|") == head.count("|") for row in rows)
     assert "| 12.25 | 23.50 | 50.0 |" in rows[0]
+
+
+def test_the_report_shows_the_stored_numbers():
+    record = json.loads(results.read("recipes/reduced.json"))
+    assert recipes.table(record) in results.read("recipes/README.md")
