@@ -83,15 +83,15 @@ def export_translator(
     require_not_negative(length_penalty=length_penalty)
     if max_length is not None:
         require_max_length(translator.model, max_length)
+    if format not in recipe.EXPORT_FORMATS:
+        known = ", ".join(map(repr, recipe.EXPORT_FORMATS))
+        raise ValueError(f"`format` must be one of {known}. Received: {format!r}.")
     if keras.backend.backend() != "tensorflow":
         raise ValueError(
             "Only the TensorFlow backend can export. Received: KERAS_BACKEND="
             f"{keras.backend.backend()}. A saved translator is the same on every backend: save it, "
             "then load and export it with KERAS_BACKEND=tensorflow."
         )
-    if format not in recipe.EXPORT_FORMATS:
-        known = ", ".join(map(repr, recipe.EXPORT_FORMATS))
-        raise ValueError(f"`format` must be one of {known}. Received: {format!r}.")
     if format == "onnx" and importlib.util.find_spec("tf2onnx") is None:
         raise ValueError("Exporting to ONNX needs another package: pip install tf2onnx.")
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
