@@ -71,10 +71,14 @@ def stripped(text):
     return " ".join(re.sub("([.?!,¿])", r" \1 ", text).split())
 
 
-def encode(tokenizers, pairs, text):
-    """Token ids of the sources and of the targets, once `text` has prepared them."""
-    sides = zip(*pairs, strict=True)
-    return [t.encode_batch(map(text, side)) for t, side in zip(tokenizers, sides, strict=True)]
+def sides(pairs, text):
+    """The sources and the targets, each prepared by `text`."""
+    return [[text(sentence) for sentence in side] for side in zip(*pairs, strict=True)]
+
+
+def encode(tokenizers, prepared):
+    """Token ids of what `sides` returns."""
+    return [t.encode_batch(side) for t, side in zip(tokenizers, prepared, strict=True)]
 
 
 class SeriesRecipe:
@@ -89,9 +93,9 @@ class SeriesRecipe:
     def __init__(self, scale, train, text=stripped):
         self.scale, self.text = scale, text
         kind = "whitespace" if text is stripped else "word"
-        sides = [[text(sentence) for sentence in side] for side in zip(*train, strict=True)]
-        self.tokenizers = [Tokenizer.train(side, kind, WORDS) for side in sides]
-        self.ids = encode(self.tokenizers, train, text)
+        prepared = sides(train, text)
+        self.tokenizers = [Tokenizer.train(side, kind, WORDS) for side in prepared]
+        self.ids = encode(self.tokenizers, prepared)
         self.config = Config(
             **PRESETS[scale.preset],
             # One number for both sides, so that of the language with more words.
@@ -173,7 +177,7 @@ def run(name, scale, corpus):
     seconds = time.perf_counter() - start
     model = made.model
     compile_model(model, 0.0, label_smoothing=0.0)  # so that all losses are plain ones
-    ids = encode(made.tokenizers, corpus.validation, made.text)
+    ids = encode(made.tokenizers, sides(corpus.validation, made.text))
     validation = Batches(*ids, batch_size=64, bucket_width=1, shuffle=False)
     scores = model.evaluate(validation, verbose=0, return_dict=True)
     sources, references = zip(*corpus.references("test"), strict=True)
