@@ -1,1 +1,5 @@
 """Training and decoding of `nlp104` against its peers, at equal work: see README.md."""
+
+import os
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # TensorFlow starts without its log lines

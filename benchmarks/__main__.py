@@ -12,11 +12,12 @@ from pathlib import Path
 
 from benchmarks import data, growth, report
 from benchmarks.config import SIZES, Config, Entry, default_entries
+from benchmarks.measure import busy_cores
 from benchmarks.turns import Team, decode, say, train
 
 RESULTS = Path(__file__).resolve().parents[1] / "results" / "benchmarks"
 SAME_BATCHES = 32  # different ones, over which training on the same batches goes round
-BUSY = 0.3  # processes that were running all the time
+BUSY = 0.3  # cores
 QUICK = {
     "sizes": ["tiny"],
     "rounds": 2,
@@ -37,6 +38,7 @@ def parse(arguments):
     add("--parts", type=words, default=["same", "own", "decode", "growth"], help="what to measure")
     add("--data", default="grammar", help="grammar, or a folder with Multi30k's raw files")
     add("--batch-size", type=int, default=64, help="sentences in a training batch")
+    add("--tokens-per-batch", type=int, help="instead, in nlp104's own batches end to end")
     add("--batches", type=numbers, default=[1, 32, 128], help="sentences to decode at a time")
     add("--length", type=int, default=32, help="tokens to decode of each sentence")
     add("--rounds", type=int, default=5, help="turns of each entry")
@@ -76,7 +78,8 @@ def installed(entries):
 
 
 def main(arguments):
-    options, load = parse(arguments), os.getloadavg()[0]
+    options = parse(arguments)
+    busy = busy_cores()
     entries = installed(options.entries)
     training, decoding, curves, failures, versions = [], [], [], {}, {}
     # A trial keeps its processes; then memory holds what earlier parts left.
@@ -95,6 +98,7 @@ def main(arguments):
         return Config.of(
             size,
             batch_size=options.batch_size,
+            tokens_per_batch=options.tokens_per_batch,
             dtype=options.dtype,
             dropout=options.dropout,
             **overrides,
@@ -135,10 +139,10 @@ def main(arguments):
             failures |= workers.failures
     if shared:
         shared.__exit__()
-    write(options, entries, arguments, load, training, decoding, curves, failures, versions)
+    write(options, entries, arguments, busy, training, decoding, curves, failures, versions)
 
 
-def write(options, entries, arguments, load, training, decoding, curves, failures, versions):
+def write(options, entries, arguments, busy, training, decoding, curves, failures, versions):
     folder = RESULTS / options.name
     folder.mkdir(parents=True, exist_ok=True)
     for name, rows in (("training", training), ("decoding", decoding), ("growth", curves)):
@@ -150,10 +154,15 @@ def write(options, entries, arguments, load, training, decoding, curves, failure
         "date": datetime.date.today().isoformat(),
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, "
         f"{options.threads} of them used",
-        "other work": f"a load of {load:.1f} before the start"
-        + (": **the machine was busy, the numbers are rough**" if load > BUSY else ""),
+        "other work": f"{busy:.1f} cores busy before the start"
+        + (": **the numbers are rough**" if busy > BUSY else ""),
         "data": f"{Path(options.data).name}, sentences of up to {data.LONGEST} tokens",
-        "numerics": f"{options.dtype}, dropout {options.dropout:g}, batch {options.batch_size}",
+        "numerics": f"{options.dtype}, dropout {options.dropout:g}, batch {options.batch_size}"
+        + (
+            f" (end to end, {options.tokens_per_batch:,} positions in those of nlp104)"
+            if options.tokens_per_batch
+            else ""
+        ),
         "turns": f"{options.rounds}, of about {options.seconds:g} s in training",
         "versions": ", ".join(
             f"{k} {v}" for k, v in ({"python": platform.python_version()} | versions).items()

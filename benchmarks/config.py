@@ -39,6 +39,7 @@ class Config:
     dropout: float = 0.1
     max_sequence_length: int = 512
     batch_size: int = 64
+    tokens_per_batch: int | None = None  # instead, in nlp104's own batches
     learning_rate: float = 1e-4
     epsilon: float = 1e-6
     dtype: str = "float32"

@@ -1,5 +1,6 @@
 """Clocks, memory and the arithmetic of rates."""
 
+import os
 import resource
 import statistics
 import sys
@@ -44,6 +45,21 @@ def peak_device_memory():
         if tf.config.list_physical_devices("GPU"):
             return tf.config.experimental.get_memory_info("GPU:0")["peak"] / 1024**2
     return 0.0
+
+
+def busy_cores(seconds=2.0):
+    """How many processor cores were at work while this function waited, on the average."""
+    if not Path("/proc/stat").exists():
+        return os.getloadavg()[0]  # of the last minute: it remembers what has just ended
+
+    def busy():
+        ticks = [int(word) for word in Path("/proc/stat").read_text().split()[1:9]]
+        idle, waiting = ticks[3:5]
+        return (sum(ticks) - idle - waiting) / os.sysconf("SC_CLK_TCK")
+
+    before, start = busy(), time.perf_counter()
+    time.sleep(seconds)
+    return (busy() - before) / (time.perf_counter() - start)
 
 
 def rates(turns, clock="seconds"):

@@ -40,7 +40,6 @@ class Worker:
             {"OMP_WAIT_POLICY": "passive"}
             | os.environ
             | {
-                "TF_CPP_MIN_LOG_LEVEL": "3",
                 "OMP_NUM_THREADS": count,
                 "TF_NUM_INTRAOP_THREADS": count,
                 "TF_NUM_INTEROP_THREADS": count,

@@ -2,7 +2,11 @@
 
 import csv
 import math
+import os
+import subprocess
+import sys
 from collections import Counter
+from dataclasses import replace
 from importlib import import_module
 
 import keras
@@ -168,6 +172,13 @@ def test_peak_memory_notices_an_array():
     array = np.ones(40_000_000)
     assert measure.peak_memory() > before - 1  # the peak may lie before the test
     assert measure.peak_memory() >= array.nbytes / 1024**2
+
+
+def test_busy_cores_notices_another_program():
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as spinning:
+        busy = measure.busy_cores(1.0)
+        spinning.kill()
+    assert 0.3 < busy <= os.cpu_count() + 0.1
 
 
 # Reports.
@@ -340,6 +351,16 @@ def test_own_batches_are_counted_and_given_back(peers):
     batches = list(peer.train_own(2))
     assert [len(labels) for _, labels in batches] == [CONFIG.batch_size] * 2
     assert peer.first_step is not None
+
+
+def test_own_batches_of_positions(peers, monkeypatch):
+    peer = peers["nlp104"]
+    monkeypatch.setattr(peer, "config", replace(CONFIG, tokens_per_batch=20))
+    peer.load([[5, 6, 7], [8], [9, 10]] * 4, [[11], [12, 13, 14, 15], [16, 17]] * 4)
+    batches = list(peer.train_own(2))
+    for inputs, labels in batches:
+        assert max(inputs["encoder_token_ids"].size, labels.size) <= 20
+    assert max(len(labels) for _, labels in batches) > CONFIG.batch_size
 
 
 @pytest.mark.skipif(BACKEND != "tensorflow", reason="a process of its own: once is enough")

@@ -40,6 +40,7 @@ class Peer(KerasPeer):
             sources,
             targets,
             batch_size=self.config.batch_size,
+            tokens_per_batch=self.config.tokens_per_batch,
             bucket_width=8 if self.compiles else 1,  # as `nlp104 train` chooses it
             seed=self.config.seed,
         )
