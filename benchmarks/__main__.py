@@ -132,10 +132,10 @@ def main(arguments):
         members = [e for e in entries if not e.jit_compile and (e.backend != "jax" or e.ours)][:6]
         with team(members) as workers:
             config = config_of(options.sizes[0])
-            curves += growth.training(workers, config, min(3, options.rounds), options.seconds / 3)
-            failures |= workers.failures
+            rounds, seconds = min(3, options.rounds), options.seconds / 3
+            curves += growth.training(workers, config, rounds, seconds, note)
         with team(members) as workers:
-            curves += growth.decoding(workers, config, min(3, options.rounds))
+            curves += growth.decoding(workers, config, rounds)
             failures |= workers.failures
     if shared:
         shared.__exit__()
@@ -163,7 +163,8 @@ def write(options, entries, arguments, busy, training, decoding, curves, failure
             if options.tokens_per_batch
             else ""
         ),
-        "turns": f"{options.rounds}, of about {options.seconds:g} s in training",
+        "turns": f"{options.rounds}, of about {options.seconds:g} s in training"
+        + ("; as the work grows, at most 3 of a third of that" if curves else ""),
         "versions": ", ".join(
             f"{k} {v}" for k, v in ({"python": platform.python_version()} | versions).items()
         ),

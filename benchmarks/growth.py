@@ -1,5 +1,6 @@
 """How the cost grows: with the length of sentences, the batch, the vocabulary and the position."""
 
+import math
 import statistics
 from dataclasses import replace
 from itertools import pairwise
@@ -23,14 +24,23 @@ LABELS = {
 }
 
 
-def training(team, config, rounds, seconds):
-    """Tokens per second of training steps on random ids without padding, as rows."""
+def training(team, config, rounds, seconds, note):
+    """Tokens per second of training steps on random ids without padding, as rows.
+
+    Args:
+        team: `benchmarks.turns.Team`.
+        config: `benchmarks.config.Config`, from which the points of the grid differ.
+        rounds: Number of turns for each.
+        seconds: About how long a turn takes.
+        note: Called with the team and the results of every point.
+    """
     rows = []
     for curve, points in GRID.items():
         for batch_size, length, vocabulary_size in points:
             point = replace(config, vocabulary_size=vocabulary_size or config.vocabulary_size)
             batch = synthetic(batch_size, length, point.vocabulary_size)
             results = train(team, point, rounds, seconds, own=False, data=[batch])
+            note(team, results)
             x = {"length": length, "batch": batch_size, "vocabulary": point.vocabulary_size}[curve]
             for name, result in results.items():
                 rate = statistics.median(t["tokens"] / t["seconds"] for t in result["turns"])
@@ -66,7 +76,7 @@ def decoding(team, config, rounds):
 def draw(rows, folder):
     """Writes a figure for each curve; returns their captions by file name."""
     from nlp104.plot import curves
-    from nlp104.style import to_png
+    from nlp104.style import grid, to_png
 
     captions = {}
     for curve, (x_label, title) in LABELS.items():
@@ -78,8 +88,19 @@ def draw(rows, folder):
             series.setdefault(row["entry"], ([], []))
             series[row["entry"]][0].append(row["x"])
             series[row["entry"]][1].append(max(row["y"], 1e-3))
-        y_label = "milliseconds" if curve == "position" else "tokens/s"
-        figure = curves(series, log="xy", title=title, x_label=x_label, y_label=y_label)
+        y_label = f"milliseconds, {ROWS} rows" if curve == "position" else "tokens/s"
+        figure, axes = grid(size=(8.4, 4.0))
+        place = axes[0, 0]
+        curves(series, log="xy", title=title, x_label=x_label, y_label=y_label, axes=place)
+        place.yaxis.set_major_formatter("{x:,g}")
+        place.yaxis.set_minor_formatter("{x:,g}" if _decades(mine) < 1.5 else "")
+        place.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
         (folder / f"{curve}.png").write_bytes(to_png(figure))
         captions[f"{curve}.png"] = title
     return captions
+
+
+def _decades(rows):
+    """Over how many powers of ten the rows' values reach."""
+    values = [row["y"] for row in rows]
+    return math.log10(max(values) / max(min(values), 1e-3))

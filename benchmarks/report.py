@@ -178,7 +178,13 @@ def document(facts, training, decoding, growth, failures):
     if reached:
         parts += ["## Goals\n", markdown(reached, GOAL_COLUMNS)]
     if growth:
-        parts += ["## As the work grows\n"]
+        parts += [
+            "## As the work grows\n",
+            "Medians of short turns, sentences without padding. Where a single line dips, the "
+            "machine had a slow minute: all points of a line are measured one after the other. "
+            "Decoding one token also pays for the room that the cache has, which grows with the "
+            "longest position that is measured.\n",
+        ]
         parts += [f"![{caption}]({file})\n" for file, caption in growth.items()]
     if failures:
         parts += ["## Failures\n", _facts(failures)]
