@@ -163,6 +163,32 @@ class Batches(keras.utils.PyDataset):
     def __iter__(self):
         return (self._padded(batch, *self._widths(batch)) for batch in self._batches[self._first :])
 
+    def feed(self):
+        """What is left of the epoch, as `fit` and `evaluate` read it fastest.
+
+        Keras turns a `PyDataset` into a `tf.data.Dataset` that tunes itself as it runs. When such a
+        dataset ends, TensorFlow may wait for the tuner to wake up, and it sleeps twice as long each
+        time: measured were 5 idle seconds after 5 seconds of training.
+
+        Returns:
+            On TensorFlow a `tf.data.Dataset` of these batches that tunes nothing, elsewhere `self`.
+
+        Example:
+            >>> batches.seek(epoch=3)
+            >>> model.fit(batches.feed(), shuffle=False)
+        """
+        if keras.backend.backend() != "tensorflow":
+            return self
+        import tensorflow as tf
+
+        ids = tf.TensorSpec([None, None], "int32")
+        inputs = {"encoder_token_ids": ids, "decoder_token_ids": ids}
+        dataset = tf.data.Dataset.from_generator(lambda: iter(self), output_signature=(inputs, ids))
+        dataset = dataset.apply(tf.data.experimental.assert_cardinality(len(self))).prefetch(2)
+        options = tf.data.Options()
+        options.autotune.enabled = False
+        return dataset.with_options(options)
+
     def __getitem__(self, index):
         if not 0 <= index < len(self):
             raise IndexError(f"Batch {index} of {len(self)}.")

@@ -92,7 +92,7 @@ def train(
             else:
                 if validation is not None:
                     validation.seek(0)  # sums of the same numbers in the same order
-                    scores = model.evaluate(validation, verbose=0, return_dict=True)
+                    scores = model.evaluate(validation.feed(), verbose=0, return_dict=True)
                     row |= {f"val_{name}": score for name, score in scores.items()}
                 progress.epoch(run.finish_epoch(row))
             if stop:
@@ -106,7 +106,7 @@ def _fit_epoch(run, progress, stop):
     epoch = run.position.epoch
     run.training.seek(epoch, run.position.step)
     logs = run.model.fit(
-        run.training,
+        run.training.feed(),
         initial_epoch=epoch,
         epochs=epoch + 1,
         callbacks=[_Watch(run, progress, stop)],

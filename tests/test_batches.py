@@ -281,6 +281,28 @@ def test_rest_of_an_epoch_needs_no_other_trace():
     assert model.traces == 1
 
 
+@pytest.mark.parametrize("lengths", SHAPES.values(), ids=SHAPES.keys())
+def test_feed_is_the_rest_of_the_epoch_and_needs_one_trace(lengths):
+    batches, model = Batches(*make_pairs(lengths), 4, bucket_width=10), compiled()
+    for epoch, step in [(0, 0), (5, len(batches) - 1), (1, len(batches) // 2)]:
+        batches.seek(epoch, step)
+        expected = list(batches)
+        fed = keras.tree.map_structure(keras.ops.convert_to_numpy, list(batches.feed()))
+        assert equal(expected, fed)
+        model.fit(batches.feed(), shuffle=False, verbose=0)
+        batches.seek(epoch, step)
+        model.evaluate(batches.feed(), verbose=0)
+    if keras.backend.backend() == "tensorflow":
+        assert model.traces == 2
+
+
+@on_tensorflow
+def test_feed_is_not_tuned():
+    """A tuner delays the end of every epoch: by up to as long as the epoch took."""
+    options = Batches([[5]], [[6]]).feed().options()
+    assert options.autotune.enabled is False
+
+
 @on_tensorflow
 def test_without_the_wider_second_batch_fit_fails(monkeypatch):
     """If this fails, Keras has become better, and the widening can go."""

@@ -180,7 +180,10 @@ def dataset(batches, one_shape):
     inputs, labels = batches[0]
     signatures = {name: signature(ids) for name, ids in inputs.items()}, signature(labels)
     data = tf.data.Dataset.from_generator(lambda: iter(batches), output_signature=signatures)
-    return data.apply(tf.data.experimental.assert_cardinality(len(batches))).prefetch(2)
+    data = data.apply(tf.data.experimental.assert_cardinality(len(batches))).prefetch(2)
+    options = tf.data.Options()
+    options.autotune.enabled = False  # see `nlp104.batches.Batches.feed`
+    return data.with_options(options)
 
 
 def masked_loss(labels, logits):
