@@ -1,6 +1,5 @@
 """How the cost grows: with the length of sentences, the batch, the vocabulary and the position."""
 
-import math
 import statistics
 from dataclasses import replace
 from itertools import pairwise
@@ -75,6 +74,8 @@ def decoding(team, config, rounds):
 
 def draw(rows, folder):
     """Writes a figure for each curve; returns their captions by file name."""
+    from matplotlib.ticker import LogLocator
+
     from nlp104.plot import curves
     from nlp104.style import grid, to_png
 
@@ -93,14 +94,9 @@ def draw(rows, folder):
         place = axes[0, 0]
         curves(series, log="xy", title=title, x_label=x_label, y_label=y_label, axes=place)
         place.yaxis.set_major_formatter("{x:,g}")
-        place.yaxis.set_minor_formatter("{x:,g}" if _decades(mine) < 1.5 else "")
+        place.yaxis.set_minor_locator(LogLocator(subs=(2, 3, 5)))
+        place.yaxis.set_minor_formatter("{x:,g}")
         place.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
         (folder / f"{curve}.png").write_bytes(to_png(figure))
         captions[f"{curve}.png"] = title
     return captions
-
-
-def _decades(rows):
-    """Over how many powers of ten the rows' values reach."""
-    values = [row["y"] for row in rows]
-    return math.log10(max(values) / max(min(values), 1e-3))
