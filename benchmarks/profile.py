@@ -33,7 +33,7 @@ PARTS = {  # what its name has to hold for an operation to belong there; the fir
     "attention: products": r"/layer_\w+/.*MatMul",
     "attention: softmax, masks, transposing": r"/layer_\w+/",
     "embedding and positions": r"embedding|UnsortedSegmentSum",
-    "Adam": r"^adam/",
+    "Adam": r"^adam\w*/",
     "loss, accuracy, choosing the real tokens": r"",
 }
 

@@ -22,6 +22,7 @@ OPERATIONS = {
     ),
     "transformer_1/encoder_embedding_1/GatherV2:GatherV2": "embedding and positions",
     "adam/Sqrt_3:Sqrt": "Adam",
+    "adam_2/Sqrt_3:Sqrt": "Adam",  # of a process that has made others before
     "compile_loss/masked_crossentropy/Exp:Exp": "loss, accuracy, choosing the real tokens",
     "TensorScatterUpdate:TensorScatterUpdate": "loss, accuracy, choosing the real tokens",
 }
