@@ -183,11 +183,17 @@ class Batches(keras.utils.PyDataset):
 
         ids = tf.TensorSpec([None, None], "int32")
         inputs = {"encoder_token_ids": ids, "decoder_token_ids": ids}
-        dataset = tf.data.Dataset.from_generator(lambda: iter(self), output_signature=(inputs, ids))
+        dataset = tf.data.Dataset.from_generator(self._asked_for, output_signature=(inputs, ids))
         dataset = dataset.apply(tf.data.experimental.assert_cardinality(len(self))).prefetch(2)
         options = tf.data.Options()
         options.autotune.enabled = False
         return dataset.with_options(options)
+
+    def _asked_for(self):
+        """The batches of a running epoch, one after the other, as Keras would ask for them."""
+        self.on_epoch_begin()
+        for index in range(len(self)):
+            yield self[index]
 
     def __getitem__(self, index):
         if not 0 <= index < len(self):

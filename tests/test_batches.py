@@ -296,6 +296,21 @@ def test_feed_is_the_rest_of_the_epoch_and_needs_one_trace(lengths):
         assert model.traces == 2
 
 
+def test_feed_asks_a_subclass_for_its_batches():
+    class Louder(Batches):
+        def __getitem__(self, index):
+            inputs, labels = super().__getitem__(index)
+            return inputs, 2 * labels
+
+    pairs = make_pairs(SHAPES["one is longer"])
+    batches, louder = (kind(*pairs, 4, bucket_width=10) for kind in (Batches, Louder))
+    fed = louder.feed()
+    fed = [fed[i] for i in range(len(fed))] if isinstance(fed, Batches) else list(fed)
+    for (_, labels), (_, doubled) in zip(list(batches), fed, strict=True):
+        given_out = keras.ops.convert_to_numpy(doubled)[:, : labels.shape[1]]
+        np.testing.assert_array_equal(given_out, 2 * labels)
+
+
 @on_tensorflow
 def test_feed_is_not_tuned():
     """A tuner delays the end of every epoch: by up to as long as the epoch took."""

@@ -355,11 +355,11 @@ def test_own_batches_are_counted_and_given_back(peers):
 
 def test_own_batches_of_positions(peers, monkeypatch):
     peer = peers["nlp104"]
-    monkeypatch.setattr(peer, "config", replace(CONFIG, tokens_per_batch=20))
+    monkeypatch.setattr(peer, "config", replace(CONFIG, tokens_per_batch=40))
     peer.load([[5, 6, 7], [8], [9, 10]] * 4, [[11], [12, 13, 14, 15], [16, 17]] * 4)
     batches = list(peer.train_own(2))
     for inputs, labels in batches:
-        assert max(inputs["encoder_token_ids"].size, labels.size) <= 20
+        assert max(inputs["encoder_token_ids"].size, labels.size) <= 40
     assert max(len(labels) for _, labels in batches) > CONFIG.batch_size
 
 
