@@ -10,7 +10,6 @@ well: that spread is the noise with which the precisions are to be compared.
 """
 
 import csv
-import json
 import statistics
 import sys
 import tempfile
@@ -18,8 +17,8 @@ from pathlib import Path
 
 import keras
 
+from benchmarks import report
 from nlp104 import commands, recipe
-from nlp104.checkpoints import replacing
 from nlp104.corpus import load
 from nlp104.evaluation import bleu, exact_match
 from nlp104.translator import Translator
@@ -50,23 +49,28 @@ def run(dtype, seed, output):
 
 def table(runs):
     """Means over the seeds, and how far apart the seeds are, as Markdown."""
-    columns = {
-        "validation loss": ("val_loss", 1, 3),
-        "next token right, %": ("val_accuracy", 100, 1),
-        "BLEU": ("bleu", 1, 1),
-        "exact match, %": ("exact_match", 100, 1),
-        "training, s": ("seconds", 1, 0),
-    }
-    lines = ["| precision | " + " | ".join(columns) + " |", "|---" * (len(columns) + 1) + "|"]
-    for dtype in recipe.DTYPES:
-        found = [runs[key] for key in runs if key.startswith(f"{dtype}/")]
-        cells = [dtype]
-        for name, scale, digits in columns.values():
-            values = [scale * each[name] for each in found]
+
+    def over_seeds(name, digits, scale=1):
+        def text(row):
+            values = [scale * run[name] for run in row["runs"]]
             mean = f"{statistics.mean(values):.{digits}f}"
-            cells.append(f"{mean} ({min(values):.{digits}f} to {max(values):.{digits}f})")
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+            return f"{mean} ({min(values):.{digits}f} to {max(values):.{digits}f})"
+
+        return text
+
+    columns = {
+        "precision": lambda row: row["dtype"],
+        "validation loss": over_seeds("val_loss", 3),
+        "next token right, %": over_seeds("val_accuracy", 1, scale=100),
+        "BLEU": over_seeds("bleu", 1),
+        "exact match, %": over_seeds("exact_match", 1, scale=100),
+        "training, s": over_seeds("seconds", 0),
+    }
+    rows = [
+        {"dtype": dtype, "runs": [runs[key] for key in runs if key.startswith(f"{dtype}/")]}
+        for dtype in recipe.DTYPES
+    ]
+    return report.markdown(rows, columns)
 
 
 def main():
@@ -76,9 +80,8 @@ def main():
         "settings": SETTINGS,
         "tested": TESTED,
         "versions": recipe.versions(keras.backend.backend()),
-        "runs": json.loads(path.read_text(encoding="utf-8"))["runs"] if path.exists() else {},
+        "runs": report.runs_so_far(path),
     }
-    RESULTS.mkdir(parents=True, exist_ok=True)
     for seed in SEEDS:
         for dtype in recipe.DTYPES:
             key = f"{dtype}/{seed}"
@@ -87,9 +90,8 @@ def main():
             with tempfile.TemporaryDirectory() as folder:
                 record["runs"][key] = run(dtype, seed, Path(folder))
             print(key, record["runs"][key], flush=True)
-            with replacing(path) as temporary:
-                temporary.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-    print(table(record["runs"]))
+            report.write_record(path, record)
+    print(table(record["runs"]), end="")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ followed on the leak-free split and scored by BLEU against what people wrote.
 """
 
 import argparse
-import json
 import re
 import sys
 import time
@@ -21,13 +20,13 @@ from pathlib import Path
 
 import keras
 
+from benchmarks import report
 from benchmarks.config import Config
 from benchmarks.data import pad, stream
 from benchmarks.peers import series
 from benchmarks.peers.keras_peer import dataset
 from nlp104 import ingredients, recipe
 from nlp104.batches import Batches
-from nlp104.checkpoints import replacing
 from nlp104.corpus import load
 from nlp104.evaluation import bleu, exact_match
 from nlp104.objective import WarmupSchedule, compile_model
@@ -235,16 +234,13 @@ def main(arguments=None):
         "pairs": counts,
         "seed": SEED,
         "versions": recipe.versions(keras.backend.backend()),
-        "runs": json.loads(path.read_text(encoding="utf-8"))["runs"] if path.exists() else {},
+        "runs": report.runs_so_far(path),
     }
-    RESULTS.mkdir(parents=True, exist_ok=True)
     for name in RECIPES:
         if name not in record["runs"]:
             print(name, flush=True)
             record["runs"][name] = run(name, scale, corpus)
-            text = json.dumps(record, indent=1, ensure_ascii=False)
-            with replacing(path) as temporary:
-                temporary.write_text(text + "\n", encoding="utf-8")
+            report.write_record(path, record)
     print(table(record))
 
 

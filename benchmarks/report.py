@@ -1,9 +1,11 @@
 """Measurements as rows, rows as CSV files and Markdown tables."""
 
 import csv
+import json
 import statistics
 
 from benchmarks.measure import rates, ratio, spread
+from nlp104.checkpoints import replacing
 
 GOALS = {"same": 1.5, "own": 3.0, "series": 20.0, "cache": 1.5}
 
@@ -51,6 +53,19 @@ def write_csv(path, rows):
         writer.writeheader()
         for row in rows:
             writer.writerow({k: f"{v:.6g}" if isinstance(v, float) else v for k, v in row.items()})
+
+
+def runs_so_far(path):
+    """The runs that a record holds already, by their names: what a script need not train again."""
+    return json.loads(path.read_text(encoding="utf-8"))["runs"] if path.exists() else {}
+
+
+def write_record(path, record):
+    """A dictionary as JSON, in one piece: what the file holds took long to train."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as temporary:
+        text = json.dumps(record, indent=1, ensure_ascii=False)
+        temporary.write_text(text + "\n", encoding="utf-8")
 
 
 def markdown(rows, columns):

@@ -11,7 +11,6 @@ The package's layers know nothing of this: a variant puts a small subclass in th
 them while the model is made.
 """
 
-import json
 import sys
 from collections import Counter
 from contextlib import ExitStack
@@ -22,11 +21,11 @@ import keras
 import numpy as np
 from keras import ops
 
+from benchmarks import report
 from benchmarks.data import pad
 from nlp104 import grammar, recipe
 from nlp104.attention import MultiHeadAttention
 from nlp104.batches import Batches
-from nlp104.checkpoints import replacing
 from nlp104.decoding import greedy
 from nlp104.evaluation import exact_match
 from nlp104.objective import WarmupSchedule, compile_model
@@ -239,18 +238,15 @@ def main():
         "padding_added": PADDING,
         "example_sources": EXAMPLES,
         "versions": recipe.versions(keras.backend.backend()),
-        "runs": json.loads(path.read_text(encoding="utf-8"))["runs"] if path.exists() else {},
+        "runs": report.runs_so_far(path),
     }
-    RESULTS.mkdir(parents=True, exist_ok=True)
     data = Data()
     record["runs"] = {name: record["runs"].get(name, {}) for name in VARIANTS}
     for seed in map(str, SEEDS):
         for name, runs in record["runs"].items():
             if seed not in runs:
                 runs[seed] = train(name, int(seed), data)
-                text = json.dumps(record, indent=1, ensure_ascii=False)
-                with replacing(path) as temporary:  # what is there took long to train
-                    temporary.write_text(text + "\n", encoding="utf-8")
+                report.write_record(path, record)
                 print(name, seed, runs[seed], flush=True)
     print(table(record))
 

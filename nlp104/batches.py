@@ -183,11 +183,7 @@ class Batches(keras.utils.PyDataset):
 
         ids = tf.TensorSpec([None, None], "int32")
         inputs = {"encoder_token_ids": ids, "decoder_token_ids": ids}
-        dataset = tf.data.Dataset.from_generator(self._asked_for, output_signature=(inputs, ids))
-        dataset = dataset.apply(tf.data.experimental.assert_cardinality(len(self))).prefetch(2)
-        options = tf.data.Options()
-        options.autotune.enabled = False
-        return dataset.with_options(options)
+        return untuned_dataset(self._asked_for, (inputs, ids), len(self))
 
     def _asked_for(self):
         """The batches of a running epoch, one after the other, as Keras would ask for them."""
@@ -244,6 +240,23 @@ class Batches(keras.utils.PyDataset):
         if self._asked is not None and len(self._asked) == len(self):
             self.seek(self.epoch + 1)
         self._asked = None
+
+
+def untuned_dataset(generate, signature, length):
+    """A `tf.data.Dataset` that prefetches and does not tune itself; see `Batches.feed` for why.
+
+    Args:
+        generate: Function that returns an iterator over the elements.
+        signature: Their nested `tf.TensorSpec`s.
+        length: The number of elements.
+    """
+    import tensorflow as tf
+
+    dataset = tf.data.Dataset.from_generator(generate, output_signature=signature)
+    dataset = dataset.apply(tf.data.experimental.assert_cardinality(length)).prefetch(2)
+    options = tf.data.Options()
+    options.autotune.enabled = False
+    return dataset.with_options(options)
 
 
 class _Rows:

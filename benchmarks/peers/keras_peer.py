@@ -9,6 +9,7 @@ import numpy as np
 from keras import ops
 
 from benchmarks.data import LONGEST, stream
+from nlp104.batches import untuned_dataset
 from nlp104.text import END_ID, PAD_ID, START_ID
 
 NEVER = -1e9  # a logit that no search chooses
@@ -179,11 +180,7 @@ def dataset(batches, one_shape):
 
     inputs, labels = batches[0]
     signatures = {name: signature(ids) for name, ids in inputs.items()}, signature(labels)
-    data = tf.data.Dataset.from_generator(lambda: iter(batches), output_signature=signatures)
-    data = data.apply(tf.data.experimental.assert_cardinality(len(batches))).prefetch(2)
-    options = tf.data.Options()
-    options.autotune.enabled = False  # see `nlp104.batches.Batches.feed`
-    return data.with_options(options)
+    return untuned_dataset(lambda: iter(batches), signatures, len(batches))
 
 
 def masked_loss(labels, logits):
