@@ -224,14 +224,14 @@ def facts(name, directory=None):
     }
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def main(arguments=None):
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.corpus_facts", description=__doc__)
     parser.add_argument("name", choices=corpus.NAMES)
     parser.add_argument("--data-dir", help="where the files of the corpus are")
-    arguments = parser.parse_args()
-    found = facts(arguments.name, arguments.data_dir)
+    options = parser.parse_args(arguments)
+    found = facts(options.name, options.data_dir)
     RESULTS.mkdir(parents=True, exist_ok=True)
-    path = RESULTS / f"{arguments.name}.json"
+    path = RESULTS / f"{options.name}.json"
     path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     print(path.name)
 

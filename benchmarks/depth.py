@@ -7,6 +7,7 @@ with three seeds each, on lines of random words that are to be said backwards. E
 lines, so the loss is that of lines never seen before. The chapter on skip connections draws it.
 """
 
+import argparse
 import json
 import sys
 from pathlib import Path
@@ -70,7 +71,9 @@ def train(seed, skips, norm):
     return losses
 
 
-def main():
+def main(arguments=None):
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.depth", description=__doc__)
+    parser.parse_args(arguments)
     losses = {}
     for name, variant in VARIANTS.items():
         losses[name] = [train(seed, **variant) for seed in SEEDS]

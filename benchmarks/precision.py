@@ -9,6 +9,7 @@ Seeds decide the first weights, the batches and the dropout, so runs of one prec
 well: that spread is the noise with which the precisions are to be compared.
 """
 
+import argparse
 import csv
 import statistics
 import sys
@@ -73,7 +74,9 @@ def table(runs):
     return report.markdown(rows, columns)
 
 
-def main():
+def main(arguments=None):
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.precision", description=__doc__)
+    parser.parse_args(arguments)
     path = RESULTS / "grammar.json"
     record = {
         "command": "python -m benchmarks.precision",

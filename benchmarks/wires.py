@@ -11,6 +11,7 @@ The package's layers know nothing of this: a variant puts a small subclass in th
 them while the model is made.
 """
 
+import argparse
 import sys
 from collections import Counter
 from contextlib import ExitStack
@@ -224,7 +225,9 @@ def table(record):
     return "\n".join(lines)
 
 
-def main():
+def main(arguments=None):
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.wires", description=__doc__)
+    parser.parse_args(arguments)
     path = RESULTS / "losses.json"
     record = {
         "command": "python -m benchmarks.wires",

@@ -199,15 +199,28 @@ class MultiHeadAttention(keras.layers.Layer):
         keys, values = self.project_keys_values(value, key)
         return self.attend(query, keys, values, attention_mask, return_attention_scores, training)
 
-    def project_keys_values(self, value, key=None):
+    def matrices(self):
+        """The projections as matrices, which whoever calls the two halves often makes once.
+
+        Under XLA that is more than a reshape saved in every step: the product of one vector with a
+        matrix that is still to be reshaped becomes a plain loop, several times as slow.
+
+        Returns:
+            By the names "query", "key", "value" and "output" a pair in the layer's precision: the
+            matrix `[dim, heads * head_dim]` ("output": `[heads * value_dim, output_dim]`), and the
+            bias as a vector, or None.
+        """
+        return {name: self._matrix(name) for name in ("query", "key", "value", "output")}
+
+    def project_keys_values(self, value, key=None, matrices=None):
         """First half of a call: the keys and values, which a decoder computes once and keeps.
 
         Returns:
             Keys and values, each `[batch, heads, length, head_dim]`.
         """
         key = value if key is None else key
-        keys = self._split_heads(self._project(key, self.key_kernel, self.key_bias))
-        values = self._split_heads(self._project(value, self.value_kernel, self.value_bias))
+        keys = self._split_heads(self._project("key", key, matrices))
+        values = self._split_heads(self._project("value", value, matrices))
         return keys, values
 
     def attend(
@@ -218,9 +231,10 @@ class MultiHeadAttention(keras.layers.Layer):
         attention_mask=None,
         return_attention_scores=False,
         training=None,
+        matrices=None,
     ):
         """Second half of a call: looks at projected keys and values."""
-        queries = self._split_heads(self._project(query, self.query_kernel, self.query_bias))
+        queries = self._split_heads(self._project("query", query, matrices))
         if attention_mask is not None and len(attention_mask.shape) == 3:
             attention_mask = ops.expand_dims(attention_mask, 1)  # [batch, 1, query, length]
         queries = queries / math.sqrt(self.key_dim)
@@ -229,15 +243,24 @@ class MultiHeadAttention(keras.layers.Layer):
         else:
             scores = attention_weights(queries, keys, attention_mask)
             outputs = ops.matmul(self.dropout_layer(scores, training=training), values)
-        outputs = self._project(self._join_heads(outputs), self.output_kernel, self.output_bias)
+        outputs = self._project("output", self._join_heads(outputs), matrices)
         return (outputs, scores) if return_attention_scores else outputs
 
-    def _project(self, x, kernel, bias):
-        """`[batch, length, dim]` to `[batch, length, heads * head_dim]`, in one product."""
+    def _matrix(self, name):
         # Casts for callers of the two halves, who are outside of Keras' autocasting.
-        x = ops.cast(x, self.compute_dtype)
-        x = ops.matmul(x, ops.reshape(ops.cast(kernel, x.dtype), (x.shape[-1], -1)))
-        return x if bias is None else x + ops.reshape(ops.cast(bias, x.dtype), (-1,))
+        kernel = ops.cast(getattr(self, f"{name}_kernel"), self.compute_dtype)
+        inputs = kernel.shape[:-1] if name == "output" else kernel.shape[:1]
+        matrix = ops.reshape(kernel, (math.prod(inputs), -1))
+        bias = getattr(self, f"{name}_bias")
+        if bias is not None:
+            bias = ops.reshape(ops.cast(bias, self.compute_dtype), (-1,))
+        return matrix, bias
+
+    def _project(self, name, x, matrices):
+        """`[batch, length, dim]` to `[batch, length, heads * head_dim]`, in one product."""
+        matrix, bias = matrices[name] if matrices else self._matrix(name)
+        x = ops.matmul(ops.cast(x, self.compute_dtype), matrix)
+        return x if bias is None else x + bias
 
     def _split_heads(self, x):
         """`[batch, length, heads * head_dim]` to `[batch, heads, length, head_dim]`."""

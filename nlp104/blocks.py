@@ -210,7 +210,13 @@ class DecoderLayer(Block):
         return (x, self_scores, cross_scores) if return_attention_scores else x
 
     def _after_self_attention(
-        self, x, cross, encoder_padding_mask, return_attention_scores=False, training=None
+        self,
+        x,
+        cross,
+        encoder_padding_mask,
+        return_attention_scores=False,
+        training=None,
+        matrices=None,
     ):
         """The two sub-layers that are the same for a whole sequence and for one step."""
         attended = self.cross_attention.attend(
@@ -219,6 +225,7 @@ class DecoderLayer(Block):
             attention_mask=keys_mask(encoder_padding_mask),
             return_attention_scores=return_attention_scores,
             training=training,
+            matrices=matrices,
         )
         change, scores = attended if return_attention_scores else (attended, None)
         x = self.cross_attention_residual(x, change, training=training)
@@ -226,7 +233,7 @@ class DecoderLayer(Block):
         return self.feed_forward_residual(x, change, training=training), scores
 
     def start_cache(self, encoder_output, max_length, num_beams=1):
-        """Keys and values for decoding step by step.
+        """What decoding step by step keeps: keys, values, and what is alike for all steps.
 
         Args:
             encoder_output: `[batch, source, hidden_dim]`.
@@ -234,15 +241,18 @@ class DecoderLayer(Block):
             num_beams: number of hypotheses that are decoded side by side for each row.
 
         Returns:
-            Four tensors: empty keys and values of the self-attention, `[batch, heads, max_length,
-            num_beams, head_dim]`, and those of the cross-attention, `[batch, heads, source,
-            head_dim]`, which stay as they are and serve all hypotheses of a row.
+            Four tensors and a pair: empty keys and values of the self-attention, `[batch, heads,
+            max_length, num_beams, head_dim]`; those of the cross-attention, `[batch, heads, source,
+            head_dim]`, which stay as they are and serve all hypotheses of a row; and, as constant,
+            the matrices of the two attentions.
         """
         batch, head_dim = ops.shape(encoder_output)[0], self.self_attention.key_dim
         empty = ops.zeros(
             (batch, self.num_heads, max_length, num_beams, head_dim), dtype=self.compute_dtype
         )
-        return (empty, empty, *self.cross_attention.project_keys_values(encoder_output))
+        cross = self.cross_attention.project_keys_values(encoder_output)
+        matrices = self.self_attention.matrices(), self.cross_attention.matrices()
+        return (empty, empty, *cross, matrices)
 
     def step(self, inputs, step, cache, past, encoder_padding_mask=None):
         """One position, given the keys and values of those before it.
@@ -261,17 +271,20 @@ class DecoderLayer(Block):
         Returns:
             `[batch, num_beams, hidden_dim]` and the cache with this position's keys and values.
         """
-        keys, values, *cross = cache
+        keys, values, *cross, matrices = cache
+        self_matrices, cross_matrices = matrices
         x = self.self_attention_residual.before(inputs)
-        new_keys, new_values = self.self_attention.project_keys_values(x)
+        new_keys, new_values = self.self_attention.project_keys_values(x, matrices=self_matrices)
         # Not `ops.slice_update`: on TensorFlow it is compiled by XLA, anew for every shape.
         here = ops.reshape(ops.equal(ops.arange(ops.shape(keys)[2]), step), (-1, 1, 1))
         keys = ops.where(here, ops.expand_dims(new_keys, 2), keys)
         values = ops.where(here, ops.expand_dims(new_values, 2), values)
-        change = self.self_attention.attend(x, _join_beams(keys), _join_beams(values), past)
+        change = self.self_attention.attend(
+            x, _join_beams(keys), _join_beams(values), past, matrices=self_matrices
+        )
         x = self.self_attention_residual(inputs, change)
-        x, _ = self._after_self_attention(x, cross, encoder_padding_mask)
-        return x, (keys, values, *cross)
+        x, _ = self._after_self_attention(x, cross, encoder_padding_mask, matrices=cross_matrices)
+        return x, (keys, values, *cross, matrices)
 
 
 def keys_mask(padding_mask):

@@ -248,7 +248,7 @@ class Transformer(SkipsPadding):
         """An empty cache for `decode_step`, with room for `max_length` tokens.
 
         Returns:
-            For each decoder layer a tuple of four tensors, see `DecoderLayer.start_cache`.
+            For each decoder layer a tuple, see `DecoderLayer.start_cache`.
         """
         return self.decoder.start_cache(encoder_output, max_length, num_beams)
 

@@ -385,6 +385,24 @@ class TestMultiHeadAttention:
         keys, values = (ops.concatenate(tensors, axis=2) for tensors in zip(*parts, strict=True))
         assert_close(layer.attend(query, keys, values), expected)
 
+    @pytest.mark.parametrize("dtype", ["float32", "mixed_bfloat16"])
+    @pytest.mark.parametrize("use_bias", [True, False])
+    def test_matrices_can_be_kept(self, use_bias, dtype):
+        """Made once or in every call: the same keys, values and outputs."""
+        x, query = array(2, 5, 6), array(2, 3, 6, seed=1)
+        layer = MultiHeadAttention(3, 2, value_dim=4, use_bias=use_bias, dtype=dtype)
+        layer.build(query.shape, x.shape)
+        layer.set_weights([array(*weight.shape, seed=i) for i, weight in enumerate(layer.weights)])
+        matrices = layer.matrices()
+        shapes = {name: tuple(matrix.shape) for name, (matrix, _) in matrices.items()}
+        assert shapes == {"query": (6, 6), "key": (6, 6), "value": (6, 12), "output": (12, 6)}
+        kept = layer.project_keys_values(x, matrices=matrices)
+        for one, other in zip(kept, layer.project_keys_values(x), strict=True):
+            assert_close(one, to_numpy(other), atol=0)
+        outputs = layer.attend(query, *kept, matrices=matrices)
+        assert keras.backend.standardize_dtype(outputs.dtype) == layer.compute_dtype
+        assert_close(outputs, to_numpy(layer.attend(query, *kept)), atol=0)
+
     def test_order_of_keys_does_not_matter(self):
         query, value, mask = array(2, 3, 6), array(2, 5, 6, seed=1), some_mask(2, 3, 5)
         layer, order = MultiHeadAttention(3, 2), [3, 0, 4, 2, 1]

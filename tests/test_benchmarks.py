@@ -380,3 +380,14 @@ def test_worker_answers_and_says_what_failed():
             worker("no_such_method")
     finally:
         worker.close()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["corpus_facts", "decoding_profile", "depth", "precision", "profile", "recipes", "wires"],
+)
+def test_a_script_explains_itself_instead_of_starting(name, capsys):
+    with pytest.raises(SystemExit) as exit_:
+        import_module(f"benchmarks.{name}").main(["--help"])
+    assert exit_.value.code == 0
+    assert f"benchmarks.{name}" in capsys.readouterr().out

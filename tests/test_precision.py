@@ -22,12 +22,12 @@ def test_runs_are_kept_and_not_repeated(tmp_path, monkeypatch, capsys):
         return model
 
     monkeypatch.setattr(precision.commands.ingredients, "make_model", make_model)
-    precision.main()
+    precision.main([])
     assert computed == ["float32", "mixed_bfloat16", "mixed_float16"]
     runs = json.loads((tmp_path / "grammar.json").read_text(encoding="utf-8"))["runs"]
     assert all(run["val_loss"] > 0 and 0 <= run["bleu"] <= 100 for run in runs.values())
     capsys.readouterr()
-    precision.main()
+    precision.main([])
     assert len(computed) == 3
     assert len(capsys.readouterr().out.splitlines()) == 5  # the table alone
 

@@ -1,9 +1,11 @@
-"""`benchmarks.profile` puts every operation of a training step where it belongs."""
+"""The two profiles: of a training step, and of decoding one sentence."""
 
 import keras
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from benchmarks import profile
+from benchmarks import decoding_profile, profile
 
 LAYER = "transformer_1/decoder_1/layer_0_1/"
 OPERATIONS = {
@@ -40,3 +42,38 @@ def test_every_part_of_a_step_is_found():
     assert list(parts) == list(profile.PARTS)
     assert all(milliseconds > 0 for milliseconds in parts.values())
     assert parts["vocabulary: three products"] > parts["feed-forward: the rest"]
+
+
+@given(st.lists(st.floats(1, 1_000), min_size=5, max_size=5))
+def test_costs_are_found_from_the_times_they_make(microseconds):
+    costs = dict(zip(decoding_profile.PARTS, microseconds, strict=True))
+    cases = [
+        (layers, words, tokens)
+        for layers in (1, 2)
+        for words in (1_000, 8_000)
+        for tokens in (32, 96)
+    ]
+    seconds = {
+        case: sum(costs[part] * amount(*case) for part, amount in decoding_profile.PARTS.items())
+        / 1e6
+        for case in cases
+    }
+    found, error = decoding_profile.fit(seconds)
+    assert found == pytest.approx(costs, rel=1e-6)
+    assert error < 1e-6
+
+
+def test_every_model_and_length_is_timed(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(decoding_profile, "RESULTS", tmp_path)
+    monkeypatch.setattr(decoding_profile, "LAYERS", (1,))
+    monkeypatch.setattr(decoding_profile, "VOCABULARY_SIZES", (30, 60))
+    monkeypatch.setattr(decoding_profile, "LENGTHS", (2, 4))
+    seconds = decoding_profile.measure(jit_compile=False, rounds=2)
+    assert set(seconds) == {(1, words, tokens) for words in (30, 60) for tokens in (2, 4)}
+    assert all(0 < time < 5 for time in seconds.values())
+    monkeypatch.setattr(decoding_profile, "measure", lambda jit_compile, rounds: seconds)
+    decoding_profile.main(["--rounds", "1"])
+    lines = (tmp_path / "decoding.csv").read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "part,xla,plain"
+    assert len(lines) == 1 + len(decoding_profile.PARTS)
+    assert "The fit misses" in capsys.readouterr().out
