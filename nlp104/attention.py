@@ -202,8 +202,8 @@ class MultiHeadAttention(keras.layers.Layer):
     def matrices(self):
         """The projections as matrices, which whoever calls the two halves often makes once.
 
-        Under XLA that is more than a reshape saved in every step: the product of one vector with a
-        matrix that is still to be reshaped becomes a plain loop, several times as slow.
+        That saves more than reshaping: XLA, on a CPU, makes a plain loop of the product of one
+        vector with a matrix that is still to be reshaped.
 
         Returns:
             By the names "query", "key", "value" and "output" a pair in the layer's precision: the
@@ -214,6 +214,11 @@ class MultiHeadAttention(keras.layers.Layer):
 
     def project_keys_values(self, value, key=None, matrices=None):
         """First half of a call: the keys and values, which a decoder computes once and keeps.
+
+        Args:
+            value: `[batch, length, value_dim]`.
+            key: `[batch, length, key_dim]`; `value` by default.
+            matrices: from `matrices`; by default they are made for this call.
 
         Returns:
             Keys and values, each `[batch, heads, length, head_dim]`.
@@ -233,7 +238,11 @@ class MultiHeadAttention(keras.layers.Layer):
         training=None,
         matrices=None,
     ):
-        """Second half of a call: looks at projected keys and values."""
+        """Second half of a call: looks at projected keys and values.
+
+        Takes and returns what a call does, but for the keys and values `[batch, heads, length,
+        head_dim]` from `project_keys_values`, and the `matrices` of this layer.
+        """
         queries = self._split_heads(self._project("query", query, matrices))
         if attention_mask is not None and len(attention_mask.shape) == 3:
             attention_mask = ops.expand_dims(attention_mask, 1)  # [batch, 1, query, length]
