@@ -250,8 +250,8 @@ class DecoderLayer(Block):
         empty = ops.zeros(
             (batch, self.num_heads, max_length, num_beams, head_dim), dtype=self.compute_dtype
         )
-        cross = self.cross_attention.project_keys_values(encoder_output)
         matrices = self.self_attention.matrices(), self.cross_attention.matrices()
+        cross = self.cross_attention.project_keys_values(encoder_output, matrices=matrices[1])
         return (empty, empty, *cross, matrices)
 
     def step(self, inputs, step, cache, past, encoder_padding_mask=None):
