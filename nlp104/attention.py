@@ -21,7 +21,7 @@ import math
 import keras
 from keras import ops
 
-from nlp104.checks import require_positive
+from nlp104.checks import require_not_negative, require_positive
 from nlp104.masks import causal_mask, combine_masks, masked_softmax, padding_mask
 from nlp104.versions import (
     AdditiveAttention,
@@ -97,6 +97,9 @@ class MultiHeadAttention(keras.layers.Layer):
         use_bias: whether the projections have a bias.
         output_shape: width of the output; that of `query` by default.
         seed: seed of the dropout.
+        gain: factor on Glorot's limits for the first weights of queries, keys and values.
+            `torch.nn.MultiheadAttention` takes ``2 ** -0.5``, `keras.layers.MultiHeadAttention`
+            less still.
         **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
@@ -114,7 +117,8 @@ class MultiHeadAttention(keras.layers.Layer):
         before dropout, if asked for.
 
     Raises:
-        ValueError: if `num_heads`, `key_dim` or `value_dim` is not a positive integer.
+        ValueError: if `num_heads`, `key_dim` or `value_dim` is not a positive integer, or `gain` is
+            negative.
 
     Example:
         >>> layer = MultiHeadAttention(num_heads=2, key_dim=8)
@@ -133,11 +137,13 @@ class MultiHeadAttention(keras.layers.Layer):
         use_bias=True,
         output_shape=None,
         seed=None,
+        gain=1.0,
         **kwargs,
     ):
         super().__init__(**kwargs)
         value_dim = key_dim if value_dim is None else value_dim
         require_positive(num_heads=num_heads, key_dim=key_dim, value_dim=value_dim)
+        require_not_negative(gain=gain)
         self.num_heads = num_heads
         self.key_dim = key_dim
         self.value_dim = value_dim
@@ -145,6 +151,7 @@ class MultiHeadAttention(keras.layers.Layer):
         self.use_bias = use_bias
         self.output_dim = output_shape
         self.seed = seed
+        self.gain = gain
         self.dropout_layer = keras.layers.Dropout(dropout, seed=seed, dtype=self.dtype_policy)
         # The one operation knows no dropout, and on JAX one width for keys and values.
         self.fused = dropout == 0 and value_dim == key_dim and _has_fused_attention()
@@ -152,30 +159,22 @@ class MultiHeadAttention(keras.layers.Layer):
     def build(self, query_shape, value_shape, key_shape=None):
         key_shape = key_shape or value_shape
         output_dim = self.output_dim or query_shape[-1]
-        heads_keys, heads_values = (
-            (self.num_heads, self.key_dim),
-            (self.num_heads, self.value_dim),
-        )
-        self.query_kernel, self.query_bias = self._add_projection(
-            "query", query_shape[-1:], heads_keys
-        )
-        self.key_kernel, self.key_bias = self._add_projection("key", key_shape[-1:], heads_keys)
-        self.value_kernel, self.value_bias = self._add_projection(
-            "value", value_shape[-1:], heads_values
-        )
-        self.output_kernel, self.output_bias = self._add_projection(
-            "output", heads_values, (output_dim,)
-        )
+        keys, values = (self.num_heads, self.key_dim), (self.num_heads, self.value_dim)
+        add, gain = self._add_projection, self.gain
+        self.query_kernel, self.query_bias = add("query", query_shape[-1:], keys, gain)
+        self.key_kernel, self.key_bias = add("key", key_shape[-1:], keys, gain)
+        self.value_kernel, self.value_bias = add("value", value_shape[-1:], values, gain)
+        self.output_kernel, self.output_bias = add("output", values, (output_dim,))
 
-    def _add_projection(self, name, input_shape, output_shape):
+    def _add_projection(self, name, input_shape, output_shape, gain=1.0):
         """Adds a kernel from some axes to others, and its bias."""
         # Glorot's limits for the matrix that the kernel is. Left to itself the initialiser would
-        # take [dim, heads, head_dim] for a convolution, with limits several times too small.
+        # take [dim, heads, head_dim] for a convolution, with limits several times smaller.
         glorot = keras.initializers.GlorotUniform()
         matrix_shape = (math.prod(input_shape), math.prod(output_shape))
         kernel = self.add_weight(
             (*input_shape, *output_shape),
-            initializer=lambda shape, dtype: ops.reshape(glorot(matrix_shape, dtype), shape),
+            initializer=lambda shape, dtype: ops.reshape(gain * glorot(matrix_shape, dtype), shape),
             name=f"{name}_kernel",
         )
         bias = None
@@ -292,6 +291,7 @@ class MultiHeadAttention(keras.layers.Layer):
             "use_bias": self.use_bias,
             "output_shape": self.output_dim,
             "seed": self.seed,
+            "gain": self.gain,
         }
 
 

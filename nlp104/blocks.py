@@ -21,6 +21,8 @@ class Block(keras.layers.Layer):
         activation_dropout: rate of dropout inside the feed-forward network. Nor this one.
         normalize_first: pre-norm instead of the paper's post-norm, see `Residual`.
         epsilon: added to the variance in layer normalisation.
+        attention_gain: factor on Glorot's limits for the first weights of the attentions' queries,
+            keys and values, see `MultiHeadAttention`.
         **kwargs: arguments of `keras.layers.Layer`.
 
     Raises:
@@ -38,6 +40,7 @@ class Block(keras.layers.Layer):
         activation_dropout=0.0,
         normalize_first=False,
         epsilon=1e-6,
+        attention_gain=1.0,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -57,6 +60,7 @@ class Block(keras.layers.Layer):
         self.activation_dropout = activation_dropout
         self.normalize_first = normalize_first
         self.epsilon = epsilon
+        self.attention_gain = attention_gain
 
     def block_config(self):
         """The arguments that every block takes."""
@@ -69,6 +73,7 @@ class Block(keras.layers.Layer):
             "activation_dropout": self.activation_dropout,
             "normalize_first": self.normalize_first,
             "epsilon": self.epsilon,
+            "attention_gain": self.attention_gain,
         }
 
     def get_config(self):
@@ -79,6 +84,7 @@ class Block(keras.layers.Layer):
             self.num_heads,
             self.hidden_dim // self.num_heads,
             dropout=self.attention_dropout,
+            gain=self.attention_gain,
             dtype=self.dtype_policy,
             name=name,
         )

@@ -62,6 +62,7 @@ def make_model(tokenizers, settings):
         "num_heads",
         "dropout",
         "normalize_first",
+        "attention_gain",
     )
     source, target = (tokenizer.vocabulary_size for tokenizer in tokenizers)
     return Transformer.from_preset(

@@ -134,6 +134,13 @@ def _add_train(parser):
         option(f"--{name}", "instead of the preset's", type=_count, metavar="N")
     option("--dropout", "instead of the preset's", type=_fraction, metavar="RATE")
     option("--normalize-first", "pre-norm instead of the paper's post-norm", action="store_true")
+    option(
+        "--attention-gain",
+        "factor on the first weights of queries, keys and values; below 1 (PyTorch: 0.7071) helps "
+        "post-norm through the start",
+        type=_positive,
+        metavar="FACTOR",
+    )
 
     option = _options(parser, "training")
     option("--output", "directory to make for the model and its run", required=True, metavar="DIR")

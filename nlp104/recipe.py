@@ -36,6 +36,7 @@ DEFAULTS = {
     "num_heads": None,
     "dropout": None,
     "normalize_first": None,
+    "attention_gain": None,
     "epochs": 10,
     "batch_size": 64,
     "tokens_per_batch": None,

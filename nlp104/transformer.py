@@ -48,6 +48,8 @@ class Transformer(SkipsPadding):
         positions: ``"sinusoidal"`` or ``"learned"``.
         normalize_first: pre-norm instead of the paper's post-norm, see `Residual`.
         epsilon: added to the variance in layer normalisation.
+        attention_gain: factor on Glorot's limits for the first weights of the attentions' queries,
+            keys and values, see `MultiHeadAttention`.
         **kwargs: arguments of `keras.Model`.
 
     Call arguments:
@@ -87,6 +89,7 @@ class Transformer(SkipsPadding):
         positions="sinusoidal",
         normalize_first=False,
         epsilon=1e-6,
+        attention_gain=1.0,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -129,6 +132,7 @@ class Transformer(SkipsPadding):
             "activation_dropout": activation_dropout,
             "normalize_first": normalize_first,
             "epsilon": epsilon,
+            "attention_gain": attention_gain,
             "dtype": self.dtype_policy,
         }
         self.encoder_embedding = embedding(source_vocabulary_size, "encoder_embedding")

@@ -461,16 +461,27 @@ class TestMultiHeadAttention:
         assert_close(ops.mean(outputs, axis=0), to_numpy(expected[0]), atol=0.05)
         assert_close(same_scores[0], to_numpy(scores[0]))  # Returned as they are before dropout.
 
-    def test_kernels_start_within_glorot_limits_of_their_matrices(self):
-        layer = MultiHeadAttention(num_heads=8, key_dim=16, value_dim=32)
+    @pytest.mark.parametrize("gain", [1.0, 0.5**0.5, 0.1])
+    def test_kernels_start_within_glorot_limits_of_their_matrices(self, gain):
+        layer = MultiHeadAttention(num_heads=8, key_dim=16, value_dim=32, gain=gain)
         layer.build((None, None, 128), (None, None, 64))
-        for kernel, (inputs, outputs) in zip(
-            layer.get_weights()[::2], [(128, 128), (64, 128), (64, 256), (256, 128)], strict=True
-        ):
-            limit = math.sqrt(6 / (inputs + outputs))
+        sizes = {"query": (128, 128), "key": (64, 128), "value": (64, 256), "output": (256, 128)}
+        for name, (inputs, outputs) in sizes.items():
+            kernel = to_numpy(getattr(layer, f"{name}_kernel"))
+            limit = (1.0 if name == "output" else gain) * math.sqrt(6 / (inputs + outputs))
             assert 0.98 * limit < np.abs(kernel).max() <= limit
             assert kernel.std() == pytest.approx(limit / math.sqrt(3), rel=0.05)
         assert not any(bias.any() for bias in layer.get_weights()[1::2])
+
+    def test_the_gain_that_torch_has(self):
+        torch = pytest.importorskip("torch")
+        torch.manual_seed(0)
+        theirs = torch.nn.MultiheadAttention(128, 4).in_proj_weight.detach().numpy()
+        layer = MultiHeadAttention(num_heads=4, key_dim=32, gain=2**-0.5)
+        layer.build((None, None, 128), (None, None, 128))
+        ours = [to_numpy(kernel) for kernel in layer.get_weights()[:6:2]]
+        assert theirs.std() == pytest.approx(np.std(ours), rel=0.02)
+        assert np.abs(theirs).max() == pytest.approx(np.abs(ours).max(), rel=0.02)
 
 
 def test_errors_say_what_was_expected_and_received():
@@ -480,6 +491,8 @@ def test_errors_say_what_was_expected_and_received():
         MultiHeadAttention(num_heads=2, key_dim=2.5)
     with pytest.raises(ValueError, match=r"`value_dim` must be a positive integer.*-1"):
         MultiHeadAttention(num_heads=2, key_dim=2, value_dim=-1)
+    with pytest.raises(ValueError, match=r"`gain` must be a number of at least 0.*-1"):
+        MultiHeadAttention(num_heads=2, key_dim=2, gain=-1)
     with pytest.raises(ValueError, match=r"width of 5.*\(2, 4\)"):
         DotProductAttention()(array(2, 4), array(2, 3, 5))
     with pytest.raises(ValueError, match=r"width of 3.*\(2, 3, 4\)"):

@@ -487,6 +487,7 @@ class TestModel:
             "positions": "learned",
             "normalize_first": True,
             "epsilon": 1e-5,
+            "attention_gain": 0.5,
             "name": "translator",
         }
         model = Transformer(**arguments)
@@ -495,6 +496,7 @@ class TestModel:
         assert Transformer.from_config(config).get_config() == config
         block = model.decoder.blocks[0]
         assert block.self_attention.dropout == 0.3
+        assert block.self_attention.gain == block.cross_attention.gain == 0.5
         assert block.feed_forward.dropout == 0.4
         assert block.feed_forward_residual.dropout == 0.2
         assert model.encoder_embedding.dropout == 0.2
