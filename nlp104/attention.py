@@ -205,9 +205,9 @@ class MultiHeadAttention(keras.layers.Layer):
         vector with a matrix that is still to be reshaped.
 
         Returns:
-            By the names "query", "key", "value" and "output" a pair in the layer's precision: the
-            matrix `[dim, heads * head_dim]` ("output": `[heads * value_dim, output_dim]`), and the
-            bias as a vector, or None.
+            By the names "query", "key", "value" and "output" a pair in the layer's precision. First
+            the matrix `[dim, heads * head_dim]`, for "output" `[heads * value_dim, output_dim]`;
+            then the bias as a vector, or None.
         """
         return {name: self._matrix(name) for name in ("query", "key", "value", "output")}
 

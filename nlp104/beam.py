@@ -26,7 +26,7 @@ def search(model, encoder_token_ids, limits, length_penalty, room, num_beams, nu
         num_best: Number of hypotheses to return.
 
     Returns:
-        The best hypotheses `[batch, num_best, room]` and their scores `[batch, num_best]`: first
+        The best hypotheses `[batch, num_best, room]` and their scores `[batch, num_best]`. First
         the finished ones, best first, then those that were cut off, best first. Where there are
         fewer, the rest is 0 and has the score `NEVER`.
     """

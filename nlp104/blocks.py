@@ -247,7 +247,7 @@ class DecoderLayer(Block):
             num_beams: number of hypotheses that are decoded side by side for each row.
 
         Returns:
-            Four tensors and a pair: empty keys and values of the self-attention, `[batch, heads,
+            Four tensors and a pair. Empty keys and values of the self-attention, `[batch, heads,
             max_length, num_beams, head_dim]`; those of the cross-attention, `[batch, heads, source,
             head_dim]`, which stay as they are and serve all hypotheses of a row; and, as constant,
             the matrices of the two attentions.

@@ -35,8 +35,8 @@ def greedy(model, encoder_token_ids, max_length=None, jit_compile=False):
             two, lengths to multiples of 16, so shapes are few). JAX always compiles.
 
     Returns:
-        Integers of shape `[batch, target]` in the form of labels: tokens, `[END]` (unless the row
-        was cut off), then 0.
+        Integers of shape `[batch, target]` in the form of labels, which is tokens, `[END]` (unless
+        the row was cut off), then 0.
 
     Raises:
         ValueError: If the ids are no matrix, empty, or not of the model's vocabulary, or if a

@@ -16,7 +16,7 @@ def padding_mask(token_ids):
         token_ids: integers `[batch, length]`.
 
     Returns:
-        Booleans `[batch, length]`. To mask the keys of an attention, add an axis for the queries:
+        Booleans `[batch, length]`. To mask the keys of an attention, add an axis for the queries,
         ``mask[:, None, :]``.
     """
     return ops.not_equal(token_ids, 0)

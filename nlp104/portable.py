@@ -53,8 +53,8 @@ def writing(tokenizer: text.Tokenizer) -> tokenizers.Tokenizer:
         tokenizer: `nlp104.text.Tokenizer`.
 
     Returns:
-        A `tokenizers.Tokenizer`. It expects rows as `nlp104.decoding` returns them: tokens, `[END]`
-        and padding.
+        A `tokenizers.Tokenizer`. It expects rows as `nlp104.decoding` returns them, with tokens,
+        `[END]` and padding.
 
     Example:
         >>> writing(tokenizer).decode([7, 12, 31, 4, 3, 0, 0])

@@ -68,7 +68,7 @@ def train(
             terminal and 2 elsewhere.
 
     Returns:
-        The history: a dictionary from the name of each column to its values, one for each epoch.
+        The history, a dictionary from the name of each column to its values, one for each epoch.
 
     Raises:
         ValueError: If the model is not compiled, `patience` comes without `validation`, or the

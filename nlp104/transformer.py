@@ -234,9 +234,9 @@ class Transformer(SkipsPadding):
             inputs: as for a call.
 
         Returns:
-            A dictionary with one list entry for each layer: ``"encoder"`` `[batch, heads, source,
-            source]`, ``"decoder"`` `[batch, heads, target, target]` and ``"cross"`` `[batch, heads,
-            target, source]`.
+            A dictionary with a list for each kind, and in it a tensor for each layer. Those of
+            ``"encoder"`` are `[batch, heads, source, source]`, those of ``"decoder"`` `[batch,
+            heads, target, target]` and those of ``"cross"`` `[batch, heads, target, source]`.
         """
         source = inputs["encoder_token_ids"]
         encoder_output, encoder_scores = self.encode(source, return_attention_scores=True)

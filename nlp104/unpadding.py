@@ -19,7 +19,7 @@ def without_padding(values, labels):
         labels: Token ids of shape `[batch, length]`; 0 marks padding.
 
     Returns:
-        Tensor of shape `[tokens, …]`: row after row, from left to right. Where nothing is real, the
+        Tensor of shape `[tokens, …]`, row after row, from left to right. Where nothing is real, the
         value at the first position, for not every operation of every backend takes an empty tensor.
 
     Example:

@@ -38,7 +38,7 @@ def learn_spacing(sentences: Iterable[list[Piece]]) -> tuple[set[str], set[str]]
         sentences: Tokens with their positions in the text.
 
     Returns:
-        Two sets of signs: those that close up to the left, those that close up to the right.
+        Two sets of signs, those that close up to the left, those that close up to the right.
     """
     apart_left: Counter[str] = Counter()  # with a space before, less without
     apart_right: Counter[str] = Counter()

@@ -34,6 +34,14 @@ def tracked():
 # The package.
 
 
+def test_what_a_function_returns_is_not_taken_for_its_type():
+    """Sphinx takes what stands before a colon in the first line for the type."""
+    for path in (ROOT / "nlp104").rglob("*.py"):
+        for line in re.findall(r"^ +(?:Returns|Yields):\n(.*)", path.read_text("utf-8"), re.M):
+            prose = re.sub(r"``.*?``|`.*?`", "", line)
+            assert ":" not in prose, f"{path.name}: {line.strip()}"
+
+
 def test_package_pulls_in_only_what_it_needs():
     required = {Requirement(line).name for line in PROJECT["project"]["dependencies"]}
     assert required == {"keras", "numpy", "tokenizers", "sacrebleu", "matplotlib", "pooch"}
