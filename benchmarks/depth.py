@@ -2,7 +2,7 @@
 
     python -m benchmarks.depth
 
-writes ``results/depth/losses.json``: the training loss of four stacks that differ in nothing else,
+writes ``results/depth/losses.json``: the training loss of five stacks that differ in nothing else,
 with three seeds each, on lines of random words that are to be said backwards. Every step sees new
 lines, so the loss is that of lines never seen before. The chapter on skip connections draws it.
 """
@@ -29,17 +29,18 @@ VARIANTS = {
     "skips, post-norm": {"skips": True, "norm": "post"},
     "skips, no norm": {"skips": True, "norm": None},
     "no skips, post-norm": {"skips": False, "norm": "post"},
+    "skips, post-norm, smaller start": {"skips": True, "norm": "post", "gain": 2**-0.5},
 }
 
 
 class Stack(keras.Model):
     """Encoder layers whose skip connections and normalisation can be taken out."""
 
-    def __init__(self, skips, norm):
+    def __init__(self, skips, norm, gain=1.0):
         super().__init__()
         self.skips, self.norm = skips, norm
         self.embedding = TokenAndPositionEmbedding(WORDS, WIDTH, LENGTH)
-        self.attentions = [MultiHeadAttention(2, WIDTH // 2) for _ in range(LAYERS)]
+        self.attentions = [MultiHeadAttention(2, WIDTH // 2, gain=gain) for _ in range(LAYERS)]
         self.feed_forwards = [FeedForward(WIDTH, 4 * WIDTH) for _ in range(LAYERS)]
         self.norms = [keras.layers.LayerNormalization(epsilon=1e-6) for _ in range(2 * LAYERS + 1)]
         self.to_words = keras.layers.Dense(WORDS)
@@ -57,11 +58,11 @@ class Stack(keras.Model):
         return norm(x) if self.norm == "post" else x
 
 
-def train(seed, skips, norm):
+def train(seed, **variant):
     """The mean loss of every `EVERY` steps."""
     keras.utils.set_random_seed(seed)
     rng, losses = np.random.default_rng(seed), []
-    model = Stack(skips, norm)
+    model = Stack(**variant)
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     model.compile(keras.optimizers.Adam(RATE), loss=loss, jit_compile=True)
     for _ in range(STEPS // EVERY):
