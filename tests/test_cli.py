@@ -13,12 +13,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import keras
 import numpy as np
 import pytest
 
-from nlp104 import catalogue, decoding, recipe, transformer
+from nlp104 import catalogue, decoding, ingredients, recipe, transformer
 from nlp104.cli import main
 from nlp104.corpus import load
 from nlp104.evaluation import bleu, exact_match
@@ -125,6 +126,23 @@ def test_help_names_every_preset_and_corpus_and_the_defaults(capsys):
     for key, value in recipe.DEFAULTS.items():
         assert "--" + key.replace("_", "-") in text
         assert value is None or f"(default: {value})" in text
+
+
+def test_the_options_of_the_model_reach_it():
+    asked = {
+        "num_layers": 1,
+        "hidden_dim": 8,
+        "intermediate_dim": 12,
+        "num_heads": 2,
+        "dropout": 0.25,
+        "normalize_first": True,
+        "attention_gain": 0.5,
+    }
+    tokenizers = (SimpleNamespace(vocabulary_size=size) for size in (9, 11))
+    settings = recipe.complete(asked | {"shared_vocabulary": False})
+    config = ingredients.make_model(tokenizers, settings).get_config()
+    assert {name: config[name] for name in asked} == asked
+    assert (config["source_vocabulary_size"], config["vocabulary_size"]) == (9, 11)
 
 
 def test_training_says_what_it_trains_on(trained, translator):
