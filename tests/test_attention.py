@@ -465,10 +465,12 @@ class TestMultiHeadAttention:
     def test_kernels_start_within_glorot_limits_of_their_matrices(self, gain):
         layer = MultiHeadAttention(num_heads=8, key_dim=16, value_dim=32, gain=gain)
         layer.build((None, None, 128), (None, None, 64))
-        sizes = {"query": (128, 128), "key": (64, 128), "value": (64, 256), "output": (256, 128)}
-        for name, (inputs, outputs) in sizes.items():
-            kernel = to_numpy(getattr(layer, f"{name}_kernel"))
-            limit = (1.0 if name == "output" else gain) * math.sqrt(6 / (inputs + outputs))
+        sizes = [(128, 128), (64, 128), (64, 256), (256, 128)]
+        gains = [gain, gain, gain, 1.0]
+        for kernel, (inputs, outputs), factor in zip(
+            layer.get_weights()[::2], sizes, gains, strict=True
+        ):
+            limit = factor * math.sqrt(6 / (inputs + outputs))
             assert 0.98 * limit < np.abs(kernel).max() <= limit
             assert kernel.std() == pytest.approx(limit / math.sqrt(3), rel=0.05)
         assert not any(bias.any() for bias in layer.get_weights()[1::2])
