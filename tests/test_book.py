@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from nlp104 import plot
+from nlp104.options import make_parser
 from nlp104.style import to_png
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -113,6 +114,13 @@ def test_the_reference_leaves_nothing_public_out(page):
         for name in public:
             if not name.isupper():  # constants are in the prose
                 assert re.search(rf"auto(class|function):: {name}$", text, re.MULTILINE), name
+
+
+def test_the_reference_shows_the_help_of_every_command():
+    commands = re.findall(r"^ {4}(\w+)(?:  |$)", make_parser().format_help(), re.MULTILINE)
+    page = (BOOK / "api" / "cli.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^## `nlp104 (\w+)`\n\n```{command-help} \1\n```$", page, re.MULTILINE)
+    assert shown == commands != []
 
 
 def test_a_page_loads_nothing_from_elsewhere():

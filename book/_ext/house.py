@@ -1,13 +1,14 @@
 """What the book needs beyond Sphinx' settings.
 
-Buttons, page descriptions, anchors, labels of folded cells, alternative text, fresh assets, and
-readable signatures in the reference.
+Buttons, page descriptions, anchors, labels of folded cells, alternative text, fresh assets, and in
+the reference readable signatures, links from module to module and the help of the commands.
 """
 
 import base64
 import importlib.util
 import os
 import re
+import subprocess
 import sys
 from html import escape
 from pathlib import Path
@@ -15,7 +16,9 @@ from pathlib import Path
 from docutils import nodes
 from myst_nb.core.render import NbElementRenderer
 from sphinx.util import inspect
+from sphinx.util.docutils import SphinxDirective
 from sphinx.util.matching import Matcher
+from sphinx.util.nodes import make_refnode
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 WIDE = 580  # pixels: a picture that is wider is not squeezed onto a phone, it can be moved there
@@ -49,6 +52,36 @@ def sign_with_init(app, what, name, obj, options, signature, returns):
         return None
     arguments = inspect.signature(obj.__init__, bound_method=True)
     return inspect.stringify_signature(arguments, show_annotation=False), None
+
+
+def link_across_modules(app, env, node, contnode):
+    """Link a `name` in a docstring also where another module documents it, if only one does."""
+    if node.get("reftype") != "obj":
+        return None
+    found = env.domains["py"].find_obj(env, None, None, node["reftarget"], None, searchmode=1)
+    if len(found) != 1:
+        return None
+    [(name, place)] = found
+    return make_refnode(app.builder, node["refdoc"], place.docname, place.node_id, contnode, name)
+
+
+class CommandHelp(SphinxDirective):
+    """``{command-help} train`` shows what ``nlp104 train --help`` prints."""
+
+    required_arguments = 1
+
+    def run(self):
+        """Ask the command; the page is read again when its options change."""
+        self.env.note_dependency(str(REPOSITORY / "nlp104" / "options.py"))
+        help = subprocess.run(
+            [sys.executable, "-m", "nlp104", self.arguments[0], "--help"],
+            cwd=REPOSITORY,
+            env={**os.environ, "COLUMNS": "80"},
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        return [nodes.literal_block(help, help, language="none")]
 
 
 def label_folded_cells(app, doctree) -> None:
@@ -176,6 +209,8 @@ def setup(app):
     app.connect("env-get-outdated", renew_assets)
     app.connect("autodoc-process-docstring", escape_prose)
     app.connect("autodoc-process-signature", sign_with_init)
+    app.connect("missing-reference", link_across_modules)
+    app.add_directive("command-help", CommandHelp)
     app.connect("doctree-read", label_folded_cells)
     app.connect("doctree-read", register_anchors)
     app.connect("html-page-context", add_description)
