@@ -162,6 +162,13 @@ def test_the_width_of_a_picture_is_read_from_its_first_bytes(inches):
     assert script(BOOK / "_ext" / "house.py").png_width(png) == round(120 * inches)
 
 
+def test_columns_are_told_from_prose():
+    house = script(BOOK / "_ext" / "house.py")
+    assert house.in_columns("        loss  BLEU\nseries  1.90  15.22\nours    2.33  29.13\n")
+    assert not house.in_columns("It says  nothing twice.\n  And this is set in a little.\n")
+    assert not house.in_columns("one\n\n  two\n")
+
+
 def test_the_pictures_are_those_that_the_script_draws():
     figures = script(BOOK / "assets" / "make_figures.py")
     for name, content in figures.pictures().items():

@@ -94,6 +94,18 @@ def label_folded_cells(app, doctree) -> None:
             cell["prompt_show"], cell["prompt_hide"] = labels
 
 
+def mark_columns(app, doctree) -> None:
+    """Tell outputs that are set in columns: on a phone they scroll, where prose would wrap."""
+    for output in doctree.findall(nodes.literal_block):
+        if "output" in output["classes"] and in_columns(output.astext()):
+            output["classes"].append("columns")
+
+
+def in_columns(text) -> bool:
+    """Whether at least two lines have a gap in them, as tables made of spaces do."""
+    return len(re.findall(r"^.*\S {2,}\S", text, re.MULTILINE)) >= 2
+
+
 def register_anchors(app, doctree) -> None:
     """Make ``<a id="vaswani2017"></a>`` a target of ``[…](bibliography.md#vaswani2017)``.
 
@@ -212,6 +224,7 @@ def setup(app):
     app.connect("missing-reference", link_across_modules)
     app.add_directive("command-help", CommandHelp)
     app.connect("doctree-read", label_folded_cells)
+    app.connect("doctree-read", mark_columns)
     app.connect("doctree-read", register_anchors)
     app.connect("html-page-context", add_description)
     # After the theme, which adds its buttons at priority 501.
