@@ -77,7 +77,8 @@ def markdown(rows, columns):
     """
     cells = [[text(row) for text in columns.values()] for row in rows]
     numeric = [
-        all(c[:1].isdigit() or c == "–" for c in column) for column in zip(*cells, strict=True)
+        all(c.lstrip("-")[:1].isdigit() or c == "–" for c in column)
+        for column in zip(*cells, strict=True)
     ]
     rule = ["--:" if right else "---" for right in numeric] or ["---"] * len(columns)
     lines = [list(columns), rule, *cells]

@@ -243,19 +243,19 @@ def test_a_batch_is_also_compared_with_the_loop_row_by_row():
 
 
 def test_tables(tmp_path):
-    rows = [{"a": 1.23456789, "b": None}, {"a": 1000.0, "c": "x"}]
+    rows = [{"a": 1.23456789, "b": None}, {"a": -1000.0, "c": "x"}]
     report.write_csv(tmp_path / "t.csv", rows)
     with (tmp_path / "t.csv").open() as file:
         assert list(csv.DictReader(file)) == [
             {"a": "1.23457", "b": "", "c": ""},
-            {"a": "1000", "b": "", "c": "x"},
+            {"a": "-1000", "b": "", "c": "x"},
         ]
     columns = {"A": report.number("a", 1), "B": report.number("b"), "C": lambda r: r.get("c", "")}
     assert report.markdown(rows, columns).splitlines() == [
         "| A | B | C |",
         "| --: | --: | --- |",
         "| 1.2 | – |  |",
-        "| 1,000.0 | – | x |",
+        "| -1,000.0 | – | x |",
     ]
 
 
