@@ -26,7 +26,8 @@ class Batches(keras.utils.PyDataset):
     its own, which no seed here decides.)
 
     Wide buckets have few shapes, narrow ones little padding. Where each shape is compiled (JAX, or
-    ``jit_compile=True``) 8 is a good width; otherwise narrower is faster.
+    XLA, which Keras turns on by itself for TensorFlow on a GPU) 8 is a good width; otherwise
+    narrower is faster.
 
     Args:
         sources: For each sentence its token ids, without special tokens.

@@ -47,10 +47,19 @@ def make_batches(pairs, tokenizers, settings):
         batch_size=settings["batch_size"],
         tokens_per_batch=settings["tokens_per_batch"],
         max_length=settings["max_length"],
-        # TensorFlow traces one program for all shapes; elsewhere each shape is compiled.
-        bucket_width=1 if keras.backend.backend() == "tensorflow" else 8,
+        bucket_width=8 if _compiles_every_shape() else 1,
         seed=settings["seed"],
     )
+
+
+def _compiles_every_shape():
+    """Whether a new shape costs seconds: TensorFlow traces one program for all, but not with XLA.
+
+    Keras turns XLA on where there is more than a CPU.
+    """
+    if keras.backend.backend() != "tensorflow":
+        return True
+    return not all(name.startswith("cpu:") for name in keras.distribution.list_devices())
 
 
 def make_model(tokenizers, settings):

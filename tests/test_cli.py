@@ -145,6 +145,23 @@ def test_the_options_of_the_model_reach_it():
     assert (config["source_vocabulary_size"], config["vocabulary_size"]) == (9, 11)
 
 
+@pytest.mark.parametrize(
+    ("backend", "devices", "lengths"),
+    [
+        ("tensorflow", ["cpu:0"], {1, 2, 3}),
+        ("tensorflow", ["cpu:0", "gpu:0"], {8}),  # Keras turns XLA on
+        ("jax", ["cpu:0"], {8}),
+    ],
+)
+def test_there_are_few_shapes_where_each_is_compiled(backend, devices, lengths, monkeypatch):
+    monkeypatch.setattr(ingredients.keras.backend, "backend", lambda: backend)
+    monkeypatch.setattr(ingredients.keras.distribution, "list_devices", lambda: devices)
+    tokenizer = SimpleNamespace(encode_batch=lambda sentences: [s.split() for s in sentences])
+    pairs = [("4", "4"), ("4 5", "4"), ("", "4")]
+    batches = ingredients.make_batches(pairs, (tokenizer,) * 2, recipe.complete({"batch_size": 1}))
+    assert {inputs["encoder_token_ids"].shape[1] for inputs, _ in batches} == lengths
+
+
 def test_training_says_what_it_trains_on(trained, translator):
     _, out = trained
     model = translator.model
