@@ -38,9 +38,11 @@ def export_translator(
 ) -> None:
     """Writes a translator for servers that know nothing of this package.
 
-    The program takes integers `[batch, source]`, any number of rows of any length, each row ended
-    by `[END]` and padded with 0, and returns integers `[batch, target]` in the same form. It gives
-    what `Translator.translate` gives for the same options; they are fixed when it is exported.
+    The program takes integers `[batch, source]`, any number of rows, each row ended by `[END]` and
+    padded with 0, and returns integers `[batch, target]` in the same form. `source` may be as large
+    as ``max_source_length`` in ``export.json``; a server should refuse more, for the program fails.
+    It gives what `Translator.translate` gives for the same options; they are fixed when it is
+    exported.
 
     Args:
         translator: `nlp104.translator.Translator`.
