@@ -19,6 +19,7 @@ import importlib.util
 import os
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # TensorFlow starts without its log lines
+os.environ.setdefault("NVIDIA_TF32_OVERRIDE", "0")  # float32 on newer GPUs, not TF32: digits count
 if importlib.util.find_spec("nlp104") is None:
     %pip install --quiet "nlp104 @ git+{address}"\
 """
