@@ -4,7 +4,7 @@ import importlib.util
 import os
 from dataclasses import dataclass
 
-from nlp104.presets import PRESETS
+from nlp104.transformer.presets import PRESETS
 
 PEERS = {  # the module in benchmarks.peers, and the packages that it needs
     "nlp104": ("ours", ()),

@@ -2,10 +2,10 @@
 
     python -m benchmarks.corpus_facts NAME [--data-dir FOLDER]
 
-writes ``results/corpora/NAME.json``; NAME is one of `nlp104.corpus.NAMES`. Nothing is random but
-what the fixed seed decides, so a second run writes the same file. The chapter on data draws from
-these files what a reader without the corpora cannot compute, and repeats the count by hand on the
-grammar.
+writes ``results/corpora/NAME.json``; NAME is one of `nlp104.data.corpus.NAMES`. Nothing is random
+but what the fixed seed decides, so a second run writes the same file. The chapter on data draws
+from these files what a reader without the corpora cannot compute, and repeats the count by hand on
+the grammar.
 """
 
 import argparse
@@ -16,9 +16,10 @@ from pathlib import Path
 
 import numpy as np
 
-from nlp104 import corpus, evaluation, splits
-from nlp104.batches import Batches
-from nlp104.text import Tokenizer
+from nlp104.data import corpus, splits
+from nlp104.data.batches import Batches
+from nlp104.data.tokenizer import Tokenizer
+from nlp104.translation import evaluation
 
 RESULTS = Path(__file__).resolve().parents[1] / "results" / "corpora"
 SEED = 104
@@ -74,7 +75,7 @@ class Memory:
 
     def __init__(self, pairs):
         self.targets = [target for _, target in pairs]
-        words = [set(splits.essence(source).split()) for source, _ in pairs]
+        words = [set(splits.comparable(source).split()) for source, _ in pairs]
         counts = Counter(word for sentence in words for word in sentence)
         self.weights = {word: np.log(len(pairs) / count) for word, count in counts.items()}
         norms = [sum(self.weights[w] ** 2 for w in sorted(s)) ** 0.5 for s in words]
@@ -87,7 +88,7 @@ class Memory:
 
     def translate(self, source):
         scores = np.zeros(len(self.targets))
-        for word in sorted(set(splits.essence(source).split()) & set(self.postings)):
+        for word in sorted(set(splits.comparable(source).split()) & set(self.postings)):
             scores[self.postings[word]] += self.weights[word] ** 2
         return self.targets[int(np.argmax(scores / self.norms))]
 
@@ -98,7 +99,7 @@ def remembered(train, test, accepted):
     BLEU compares with the pair's own translation. "right": the share of the answers that the
     corpus gives anywhere as a translation of the sentence.
     """
-    test = splits.sample(test, MEMORY_TEST, SEED)
+    test = splits.subset(test, MEMORY_TEST, SEED)
     memory = Memory(train)
     known = {source for source, _ in train}
     groups = {
@@ -131,7 +132,7 @@ def without_accents(text):
 
 def merged_by_stripping(sentences):
     """Words (lower case) that become the same as another one when their accents are taken off."""
-    words = Counter(w for s in sentences for w in splits.essence(s).split())
+    words = Counter(w for s in sentences for w in splits.comparable(s).split())
     plain = Counter(without_accents(word) for word in words)
     lost = {word: n for word, n in words.items() if plain[without_accents(word)] > 1}
     common = sorted(lost, key=lambda word: (-lost[word], word))[:12]
@@ -185,7 +186,7 @@ def padding(sources, targets):
 
 def facts(name, directory=None):
     """Everything about one corpus, as JSON can hold it."""
-    data = corpus.load(name, directory=directory)
+    data = corpus.load_corpus(name, directory=directory)
     pairs = all_pairs(data)
     clean = splits.split(pairs, SEED, validation=0, test=round(0.15 * len(pairs)))
     random_train, random_test = random_split(pairs, 0.15)
@@ -194,7 +195,7 @@ def facts(name, directory=None):
         for side in (0, 1)
     ]
     ids = [tokenizers[side].encode_batch([p[side] for p in pairs]) for side in (0, 1)]
-    raw = corpus.load(name, directory=directory, normalized=False)
+    raw = corpus.load_corpus(name, directory=directory, normalized=False)
     shares = {}
     for width in WIDTHS:
         batches = Batches(*ids, batch_size=BATCH_SIZE, bucket_width=width)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
-from nlp104.corpus import load
-from nlp104.text import END_ID, PAD_ID, START_ID, Tokenizer
+from nlp104.data.corpus import load_corpus
+from nlp104.data.tokenizer import END_ID, PAD_ID, START_ID, Tokenizer
 
 LONGEST = 40  # tokens, the special one included; the fixed length of KerasHub's tutorial
 FIRST_ID = 4  # the ids below it are the special tokens
@@ -25,11 +25,11 @@ def sentences(data, vocabulary_size, seed=104):
         `(sources, targets)` for training and for test, without special tokens.
     """
     if data == "grammar":
-        corpus = load("grammar", seed=seed)
+        corpus = load_corpus("grammar", seed=seed)
     else:
         folder = Path(data)
         parts = {part: folder / file for part, file in (("validation", "val"), ("test", "val"))}
-        corpus = load(folder / "train", "en", "de", **parts)
+        corpus = load_corpus(folder / "train", "en", "de", **parts)
     tokenizer = Tokenizer.train(
         [sentence for pair in corpus.train for sentence in pair],
         kind="bpe",
@@ -44,7 +44,7 @@ def sentences(data, vocabulary_size, seed=104):
 
 
 def batch(sources, targets, source_width=None, target_width=None):
-    """Pads pairs to one batch, in the form of `nlp104.batches.Batches`.
+    """Pads pairs to one batch, in the form of `nlp104.data.batches.Batches`.
 
     Args:
         sources: Lists of ids.

@@ -19,7 +19,7 @@ from benchmarks.config import Config
 from benchmarks.peers.ours import Peer
 from benchmarks.profile import RESULTS
 from benchmarks.report import markdown, number, write_csv
-from nlp104.text import END_ID
+from nlp104.data.tokenizer import END_ID
 
 LAYERS, VOCABULARY_SIZES, LENGTHS = (1, 2), (1_000, 8_000), (32, 96)
 PARTS = {  # what it costs, and how much of it there is with so many layers, words and tokens

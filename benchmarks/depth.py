@@ -15,10 +15,10 @@ from pathlib import Path
 import keras
 import numpy as np
 
-from nlp104 import recipe
-from nlp104.attention import MultiHeadAttention
-from nlp104.encoding import TokenAndPositionEmbedding
-from nlp104.sublayers import FeedForward
+from nlp104.attention.multi_head import MultiHeadAttention
+from nlp104.encoding.embedding import TokenAndPositionEmbedding
+from nlp104.training.run_record import software_versions
+from nlp104.transformer.feed_forward import FeedForward
 
 RESULTS = Path(__file__).resolve().parents[1] / "results" / "depth"
 SEEDS = (1, 2, 3)
@@ -87,7 +87,7 @@ def main(arguments=None):
         "steps_per_point": EVERY,
         "learning_rate": RATE,
         "loss_of_a_guess": round(float(np.log(WORDS)), 4),
-        "versions": recipe.versions(keras.backend.backend()),
+        "versions": software_versions(keras.backend.backend()),
         "losses": losses,
     }
     text = json.dumps(record, indent=1)

@@ -76,8 +76,8 @@ def draw(rows, folder):
     """Writes a figure for each curve; returns their captions by file name."""
     from matplotlib.ticker import LogLocator
 
-    from nlp104.plot import curves
-    from nlp104.style import grid, to_png
+    from nlp104.figures.plots import curves
+    from nlp104.figures.style import grid, to_png
 
     captions = {}
     for curve, (x_label, title) in LABELS.items():

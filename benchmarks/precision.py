@@ -19,10 +19,12 @@ from pathlib import Path
 import keras
 
 from benchmarks import report
-from nlp104 import commands, recipe
-from nlp104.corpus import load
-from nlp104.evaluation import bleu, exact_match
-from nlp104.translator import Translator
+from nlp104.cli import commands
+from nlp104.data.corpus import load_corpus
+from nlp104.training.run_record import software_versions
+from nlp104.training.settings import DTYPES
+from nlp104.translation.evaluation import bleu, exact_match
+from nlp104.translation.translator import Translator
 
 RESULTS = Path(__file__).resolve().parents[1] / "results" / "precision"
 SEEDS = (1, 2, 3)
@@ -36,7 +38,7 @@ def run(dtype, seed, output):
     commands.train(output, quiet=True, dtype=dtype, seed=seed, **SETTINGS)
     with (output / "history.csv").open(encoding="utf-8") as file:
         epochs = list(csv.DictReader(file))
-    test = load("grammar", seed=TEST_SEED, sizes=(1, 1, TESTED)).references("test")
+    test = load_corpus("grammar", seed=TEST_SEED, sizes=(1, 1, TESTED)).references("test")
     sources, references = zip(*test, strict=True)
     said = Translator.load(output).translate(sources)
     return {
@@ -69,7 +71,7 @@ def table(runs):
     }
     rows = [
         {"dtype": dtype, "runs": [runs[key] for key in runs if key.startswith(f"{dtype}/")]}
-        for dtype in recipe.DTYPES
+        for dtype in DTYPES
     ]
     return report.markdown(rows, columns)
 
@@ -82,11 +84,11 @@ def main(arguments=None):
         "command": "python -m benchmarks.precision",
         "settings": SETTINGS,
         "tested": TESTED,
-        "versions": recipe.versions(keras.backend.backend()),
+        "versions": software_versions(keras.backend.backend()),
         "runs": report.runs_so_far(path),
     }
     for seed in SEEDS:
-        for dtype in recipe.DTYPES:
+        for dtype in DTYPES:
             key = f"{dtype}/{seed}"
             if key in record["runs"]:
                 continue

@@ -25,15 +25,18 @@ from benchmarks.config import Config
 from benchmarks.data import pad, stream
 from benchmarks.peers import series
 from benchmarks.peers.keras_peer import dataset
-from nlp104 import ingredients, recipe
-from nlp104.batches import Batches
-from nlp104.corpus import load
-from nlp104.evaluation import bleu, exact_match
-from nlp104.objective import WarmupSchedule, compile_model
-from nlp104.presets import PRESETS
-from nlp104.programs import EXTRA_LENGTH
-from nlp104.text import END_ID, Tokenizer
-from nlp104.translator import Translator
+from nlp104.data.batches import Batches
+from nlp104.data.corpus import load_corpus
+from nlp104.data.tokenizer import END_ID, Tokenizer
+from nlp104.decoding.compiled import EXTRA_LENGTH
+from nlp104.training.optimizer import compile_model
+from nlp104.training.pipeline import build_model, make_batches, peak_learning_rate, train_tokenizers
+from nlp104.training.run_record import software_versions
+from nlp104.training.schedule import WarmupSchedule
+from nlp104.training.settings import SPLITS, complete_settings
+from nlp104.transformer.presets import PRESETS
+from nlp104.translation.evaluation import bleu, exact_match
+from nlp104.translation.translator import Translator
 
 RESULTS = Path(__file__).resolve().parents[1] / "results" / "recipes"
 SEED = 104
@@ -135,7 +138,7 @@ class OurRecipe:
     text = str  # stays as it is
 
     def __init__(self, scale, train):
-        self.settings = recipe.complete(
+        self.settings = complete_settings(
             {
                 "preset": scale.preset,
                 "tokens": "bpe",
@@ -144,15 +147,15 @@ class OurRecipe:
                 "seed": SEED,
             }
         )
-        self.tokenizers = ingredients.train_tokenizers(train, self.settings)
-        self.batches = ingredients.make_batches(train, self.tokenizers, self.settings)
+        self.tokenizers = train_tokenizers(train, self.settings)
+        self.batches = make_batches(train, self.tokenizers, self.settings)
         keras.utils.set_random_seed(SEED)
-        self.model = ingredients.make_model(self.tokenizers, self.settings)
+        self.model = build_model(self.tokenizers, self.settings)
 
     def train(self):
         epochs = self.settings["epochs"]
         steps = epochs * len(self.batches)
-        peak = ingredients.peak(self.settings, steps, self.model)
+        peak = peak_learning_rate(self.settings, steps, self.model)
         rate = WarmupSchedule(peak["learning_rate"], peak["warmup_steps"], steps)
         compile_model(self.model, rate, self.settings["label_smoothing"])
         self.model.fit(self.batches, epochs=epochs, shuffle=False, verbose=2)
@@ -226,14 +229,14 @@ def main(arguments=None):
     options = parser.parse_args(arguments)
     name = "full" if options.full else "reduced"
     scale, path = SCALES[name], RESULTS / f"{name}.json"
-    corpus = load(options.data, sizes=(scale.pairs, None, None), seed=SEED)
-    counts = {split: len(getattr(corpus, split)) for split in recipe.SPLITS}
+    corpus = load_corpus(options.data, sizes=(scale.pairs, None, None), seed=SEED)
+    counts = {split: len(getattr(corpus, split)) for split in SPLITS}
     record = {
         "command": "python -m benchmarks.recipes --data fra.txt" + " --full" * options.full,
         "scale": asdict(scale),
         "pairs": counts,
         "seed": SEED,
-        "versions": recipe.versions(keras.backend.backend()),
+        "versions": software_versions(keras.backend.backend()),
         "runs": report.runs_so_far(path),
     }
     for name in RECIPES:

@@ -5,7 +5,7 @@ import json
 import statistics
 
 from benchmarks.measure import rates, ratio, spread
-from nlp104.checkpoints import replacing
+from nlp104.utils.files import replacing
 
 GOALS = {"same": 1.5, "own": 3.0, "series": 20.0, "cache": 1.5}
 

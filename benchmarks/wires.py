@@ -24,16 +24,19 @@ from keras import ops
 
 from benchmarks import report
 from benchmarks.data import pad
-from nlp104 import grammar, recipe
-from nlp104.attention import MultiHeadAttention
-from nlp104.batches import Batches
-from nlp104.decoding import greedy
-from nlp104.evaluation import exact_match
-from nlp104.objective import WarmupSchedule, compile_model
-from nlp104.sublayers import FeedForward, Residual
-from nlp104.text import END_ID, Tokenizer
-from nlp104.transformer import Transformer
-from nlp104.translator import Translator
+from nlp104.attention.multi_head import MultiHeadAttention
+from nlp104.data import grammar
+from nlp104.data.batches import Batches
+from nlp104.data.tokenizer import END_ID, Tokenizer
+from nlp104.decoding.greedy import greedy
+from nlp104.training.optimizer import compile_model
+from nlp104.training.run_record import software_versions
+from nlp104.training.schedule import WarmupSchedule
+from nlp104.transformer.feed_forward import FeedForward
+from nlp104.transformer.model import Transformer
+from nlp104.transformer.residual import Residual
+from nlp104.translation.evaluation import exact_match
+from nlp104.translation.translator import Translator
 
 RESULTS = Path(__file__).resolve().parents[1] / "results" / "wires"
 SEEDS = (1, 2, 3)
@@ -106,7 +109,7 @@ class NoCrossAttention(MultiHeadAttention):
         return result
 
 
-# For each variant: options of the model, and what stands in for a class of `nlp104.blocks`.
+# For each variant: options of the model, and what stands in for a class of `transformer.block`.
 VARIANTS = {
     "full": ({}, {}),
     "pre-norm": ({"normalize_first": True}, {}),
@@ -126,7 +129,7 @@ def build(name, source_words, target_words, **sizes):
     options, classes = VARIANTS[name]
     with ExitStack() as stack:
         for replaced, subclass in classes.items():
-            stack.enter_context(mock.patch(f"nlp104.blocks.{replaced}", subclass))
+            stack.enter_context(mock.patch(f"nlp104.transformer.block.{replaced}", subclass))
         return Transformer(
             target_words,
             source_vocabulary_size=source_words,
@@ -240,7 +243,7 @@ def main(arguments=None):
         "test_sentences": TESTED,
         "padding_added": PADDING,
         "example_sources": EXAMPLES,
-        "versions": recipe.versions(keras.backend.backend()),
+        "versions": software_versions(keras.backend.backend()),
         "runs": report.runs_so_far(path),
     }
     data = Data()

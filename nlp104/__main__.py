@@ -2,7 +2,7 @@
 
 import sys
 
-from nlp104.cli import main
+from nlp104.cli.main import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from nlp104.text import END_ID, PAD_ID
-from nlp104.transformer import Transformer
+from nlp104.data.tokenizer import END_ID, PAD_ID
+from nlp104.transformer.model import Transformer
 
 VOCABULARY = 13
 

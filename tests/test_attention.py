@@ -12,18 +12,15 @@ from hypothesis import strategies as st
 from keras import ops
 from layer_checks import check_layer, compiled
 
-from nlp104.attention import (
+from nlp104.attention.fused import fused_attention
+from nlp104.attention.masks import causal_mask, combine_masks, masked_softmax, padding_mask
+from nlp104.attention.multi_head import MultiHeadAttention
+from nlp104.attention.single_head import (
     AdditiveAttention,
     CrossAttention,
     DotProductAttention,
-    MultiHeadAttention,
     ScaledDotProductAttention,
     SelfAttention,
-    causal_mask,
-    combine_masks,
-    fused_attention,
-    masked_softmax,
-    padding_mask,
 )
 
 

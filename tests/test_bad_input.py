@@ -11,14 +11,15 @@ import keras
 import numpy as np
 import pytest
 
-from nlp104 import recipe
-from nlp104.batches import Batches
-from nlp104.cli import main
-from nlp104.corpus import load
-from nlp104.decoding import greedy
-from nlp104.text import Tokenizer
-from nlp104.transformer import Transformer
-from nlp104.translator import Translator
+from nlp104.cli.main import main
+from nlp104.data.batches import Batches
+from nlp104.data.corpus import load_corpus
+from nlp104.data.tokenizer import Tokenizer
+from nlp104.decoding.greedy import greedy
+from nlp104.training.run_record import write_record
+from nlp104.training.settings import complete_settings
+from nlp104.transformer.model import Transformer
+from nlp104.translation.translator import Translator
 
 SENTENCES = ["one cat", "two dogs", "three birds", "four fish", "five cows", "six frogs"]
 SIZES = {"num_layers": 1, "hidden_dim": 8, "intermediate_dim": 8, "num_heads": 2}
@@ -67,8 +68,8 @@ def model(tmp_path):
     tokenizer = Tokenizer.train(SENTENCES, kind="word")
     network = Transformer(tokenizer.vocabulary_size, max_sequence_length=64, **SIZES)
     Translator(network, tokenizer, tokenizer).save(directory)
-    settings = recipe.complete({"data": str(tmp_path / "data.tsv")})
-    recipe.write(directory, {"settings": settings})
+    settings = complete_settings({"data": str(tmp_path / "data.tsv")})
+    write_record(directory, {"settings": settings})
     return directory
 
 
@@ -147,7 +148,7 @@ def test_one_line_of_ten_thousand_words_among_others(tmp_path):
     """A long line is no reason to refuse a corpus: training leaves it out (and says so)."""
     data = tmp_path / "data.tsv"
     data.write_text(PAIRS + f"{'very ' * 10_000}long\ttrès long\n", encoding="utf-8")
-    pairs = load(data, sizes=(None, 0, 0)).train
+    pairs = load_corpus(data, sizes=(None, 0, 0)).train
     ids = [Tokenizer.train(side).encode_batch(side) for side in zip(*pairs, strict=True)]
     batches = Batches(*ids, max_length=128)
     assert (batches.num_pairs, batches.num_dropped) == (24, 1)

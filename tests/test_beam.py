@@ -10,11 +10,11 @@ from decoding_models import make_model, random_sources, randomize, rows, traced_
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nlp104 import beam
-from nlp104.decoding import beam_search, greedy
-from nlp104.programs import EXTRA_LENGTH, run
-from nlp104.text import END_ID, PAD_ID, START_ID
-from nlp104.transformer import Transformer
+from nlp104.data.tokenizer import END_ID, PAD_ID, START_ID
+from nlp104.decoding.beam_search import beam_search
+from nlp104.decoding.compiled import EXTRA_LENGTH, run
+from nlp104.decoding.greedy import greedy
+from nlp104.transformer.model import Transformer
 
 VOCABULARY = 6
 SOURCE = 5  # one length of source and one of translation: few programs to compile
@@ -187,7 +187,7 @@ def test_a_row_that_was_cut_off_finds_no_more_while_others_go_on(model, seed):
     randomize(model, seed)
     source, limits = sources(seed, batch=4), np.array([2, 7, 1, 4], "int32")
     arrays = [source, limits, np.array(0.6, "float32")]
-    ids, scores = run(beam.search, model, arrays, LENGTH, False, num_beams=4, num_best=4)
+    ids, scores = run(beam_search.search, model, arrays, LENGTH, False, num_beams=4, num_best=4)
     for row, limit in enumerate(limits.tolist()):
         one, one_scores = beam_search(model, source[row][None], max_length=limit, num_best=4)
         assert rows(one[0]) == rows(ids[row])
@@ -250,7 +250,7 @@ def test_stops_as_soon_as_nothing_can_change(model, monkeypatch):
     for probabilities, expected in (([0.98, 0.01, 0.01], 1), ([0.3, 0.5, 0.2], 7)):
         always(model, probabilities)
         steps.clear()
-        beam.search(model, source, limits, 0.6, room=50, num_beams=4, num_best=1)
+        beam_search.search(model, source, limits, 0.6, room=50, num_beams=4, num_best=1)
         assert len(steps) == expected
 
 

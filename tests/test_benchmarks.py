@@ -19,8 +19,8 @@ from benchmarks import data, measure, report
 from benchmarks.__main__ import parse
 from benchmarks.config import PEERS, Config, Entry
 from benchmarks.worker import Failed, Worker
-from nlp104.batches import Batches
-from nlp104.text import END_ID, PAD_ID, START_ID
+from nlp104.data.batches import Batches
+from nlp104.data.tokenizer import END_ID, PAD_ID, START_ID
 
 BACKEND = keras.backend.backend()
 CONFIG = Config(

@@ -14,9 +14,9 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
-from nlp104 import plot
-from nlp104.options import make_parser
-from nlp104.style import to_png
+from nlp104.cli.options import make_parser
+from nlp104.figures import plots
+from nlp104.figures.style import to_png
 
 ROOT = Path(__file__).resolve().parents[1]
 BOOK = ROOT / "book"
@@ -157,7 +157,7 @@ def test_a_changed_style_alone_renews_the_book(tmp_path):
 
 @pytest.mark.parametrize("inches", [2.0, 6.4, 11.0])
 def test_the_width_of_a_picture_is_read_from_its_first_bytes(inches):
-    figure, _ = plot.grid(size=(inches, 2.0))
+    figure, _ = plots.grid(size=(inches, 2.0))
     png = base64.b64encode(to_png(figure)).decode()
     assert script(BOOK / "_ext" / "house.py").png_width(png) == round(120 * inches)
 
@@ -177,7 +177,7 @@ def test_the_pictures_are_those_that_the_script_draws():
 
 def test_the_page_uses_the_colours_of_the_figures():
     css = (BOOK / "assets" / "house.css").read_text(encoding="utf-8").lower()
-    assert f"--house-query: {plot.QUERY.lower()};" in css
+    assert f"--house-query: {plots.QUERY.lower()};" in css
     overview = (BOOK / "assets" / "overview-light.svg").read_text(encoding="utf-8")
-    for color in (plot.QUERY, plot.KEY, plot.VALUE, plot.ATTENTION, plot.INK, plot.CARD):
+    for color in (plots.QUERY, plots.KEY, plots.VALUE, plots.ATTENTION, plots.INK, plots.CARD):
         assert color in overview

@@ -19,12 +19,15 @@ import keras
 import numpy as np
 import pytest
 
-from nlp104 import catalogue, decoding, ingredients, recipe, transformer
-from nlp104.cli import main
-from nlp104.corpus import load
-from nlp104.evaluation import bleu, exact_match
-from nlp104.pretrained import load_pretrained
-from nlp104.translator import Translator
+from nlp104 import decoding, transformer
+from nlp104.cli.main import main
+from nlp104.data import named_corpora
+from nlp104.data.corpus import load_corpus
+from nlp104.training.pipeline import build_model, make_batches
+from nlp104.training.settings import DEFAULTS, PRESETS, complete_settings, resumed_settings
+from nlp104.translation.evaluation import bleu, exact_match
+from nlp104.translation.pretrained import load_pretrained
+from nlp104.translation.translator import Translator
 
 ROOT = Path(__file__).parents[1]
 SIZES = ["--num-layers", "1", "--hidden-dim", "16", "--intermediate-dim", "16", "--num-heads", "2"]
@@ -52,7 +55,7 @@ def short(pair):
 def data(tmp_path_factory):
     """Options that name three files: 200 pairs of the grammar and 5 too long ones, 10, and 10."""
     directory, options = tmp_path_factory.mktemp("data"), []
-    corpus = load("grammar", sizes=(2000, 500, 500))
+    corpus = load_corpus("grammar", sizes=(2000, 500, 500))
     for option, split, size in (
         ("data", "train", 200),
         ("validation", "validation", 10),
@@ -89,7 +92,7 @@ def weights(directory):
 def test_help_waits_for_no_backend_and_prints_nothing_else():
     code = """
 import sys
-from nlp104.cli import main
+from nlp104.cli.main import main
 try:
     main(sys.argv[1:])
 finally:
@@ -105,7 +108,7 @@ finally:
 
 @pytest.mark.parametrize("command", ["train", "translate", "evaluate", "export", "serve"])
 def test_help_has_examples_that_can_be_typed(command, capsys):
-    from nlp104.options import make_parser
+    from nlp104.cli.options import make_parser
 
     with pytest.raises(SystemExit, match="0"):
         main([command, "--help"])
@@ -117,13 +120,13 @@ def test_help_has_examples_that_can_be_typed(command, capsys):
 
 
 def test_help_names_every_preset_and_corpus_and_the_defaults(capsys):
-    assert tuple(transformer.PRESETS) == recipe.PRESETS
+    assert tuple(transformer.PRESETS) == PRESETS
     with pytest.raises(SystemExit):
         main(["train", "--help"])
     text = " ".join(capsys.readouterr().out.split())
-    for name in (*transformer.PRESETS, "grammar", *catalogue.CORPORA):
+    for name in (*transformer.PRESETS, "grammar", *named_corpora.CORPORA):
         assert name in text
-    for key, value in recipe.DEFAULTS.items():
+    for key, value in DEFAULTS.items():
         assert "--" + key.replace("_", "-") in text
         assert value is None or f"(default: {value})" in text
 
@@ -139,8 +142,8 @@ def test_the_options_of_the_model_reach_it():
         "attention_gain": 0.5,
     }
     tokenizers = (SimpleNamespace(vocabulary_size=size) for size in (9, 11))
-    settings = recipe.complete(asked | {"shared_vocabulary": False})
-    config = ingredients.make_model(tokenizers, settings).get_config()
+    settings = complete_settings(asked | {"shared_vocabulary": False})
+    config = build_model(tokenizers, settings).get_config()
     assert {name: config[name] for name in asked} == asked
     assert (config["source_vocabulary_size"], config["vocabulary_size"]) == (9, 11)
 
@@ -154,11 +157,11 @@ def test_the_options_of_the_model_reach_it():
     ],
 )
 def test_there_are_few_shapes_where_each_is_compiled(backend, devices, lengths, monkeypatch):
-    monkeypatch.setattr(ingredients.keras.backend, "backend", lambda: backend)
-    monkeypatch.setattr(ingredients.keras.distribution, "list_devices", lambda: devices)
+    monkeypatch.setattr(keras.backend, "backend", lambda: backend)
+    monkeypatch.setattr(keras.distribution, "list_devices", lambda: devices)
     tokenizer = SimpleNamespace(encode_batch=lambda sentences: [s.split() for s in sentences])
     pairs = [("4", "4"), ("4 5", "4"), ("", "4")]
-    batches = ingredients.make_batches(pairs, (tokenizer,) * 2, recipe.complete({"batch_size": 1}))
+    batches = make_batches(pairs, (tokenizer,) * 2, complete_settings({"batch_size": 1}))
     assert {inputs["encoder_token_ids"].shape[1] for inputs, _ in batches} == lengths
 
 
@@ -186,7 +189,7 @@ def test_run_directory_records_everything_and_no_place(trained, translator):
     }
     text = (output / "run.json").read_text(encoding="utf-8")
     record = json.loads(text)
-    assert record["settings"].keys() == recipe.DEFAULTS.keys()
+    assert record["settings"].keys() == DEFAULTS.keys()
     assert record["settings"]["data"] == "train.tsv"
     assert record["settings"]["hidden_dim"] == 16
     assert record["parameters"] == translator.model.count_params()
@@ -229,7 +232,7 @@ def test_evaluate_takes_another_corpus_split_and_limit(trained):
     )
     assert "3 of validation, grammar" in out
     shown = re.findall(r"^source +(.*)$", out, re.MULTILINE)
-    corpus = load("grammar", sizes=(200, None, None))
+    corpus = load_corpus("grammar", sizes=(200, None, None))
     assert shown == [source for source, _ in corpus.references("validation")[:3]]
 
 
@@ -238,7 +241,7 @@ def test_evaluate_scores_a_model_of_the_book(tmp_path):
     options = ["--model", "grammar", "--limit", "20", "--show", "1"]
     status, out, err = run("evaluate", *options, "--data", "grammar")
     assert (status, err) == (0, "")
-    sources, references = zip(*load("grammar").references("test")[:20], strict=True)
+    sources, references = zip(*load_corpus("grammar").references("test")[:20], strict=True)
     hypotheses = load_pretrained("grammar").translate(sources)
     assert f"BLEU        {bleu(hypotheses, references)}" in out
     assert "20 of test, grammar" in out
@@ -275,7 +278,7 @@ def test_beams_and_length_penalty_reach_the_search(trained, translator, monkeypa
         searches.append((num_beams, length_penalty, options))
         return decoding.beam_search(model, encoder_token_ids, num_beams, length_penalty, **options)
 
-    monkeypatch.setattr("nlp104.translator.beam_search", search)
+    monkeypatch.setattr("nlp104.translation.translator.beam_search", search)
     sentences = ["The black cat sleeps.", "They drink tea.", "The dog sees the old garden."]
     expected = translator.translate(sentences, num_beams=3, length_penalty=0.2, max_length=9)
     assert expected == [
@@ -294,7 +297,7 @@ def test_beams_and_length_penalty_reach_the_search(trained, translator, monkeypa
 
 
 def test_greedy_decoding_searches_nothing(translator, monkeypatch):
-    monkeypatch.setattr("nlp104.translator.beam_search", None)
+    monkeypatch.setattr("nlp104.translation.translator.beam_search", None)
     translator.translate(["The black cat sleeps."], num_beams=1)
     for name in ("num_beams", "batch_size"):
         with pytest.raises(ValueError, match=f"`{name}` must be a positive integer. Received: 0"):
@@ -371,14 +374,14 @@ def test_mixed_precision_trains_and_keeps_a_float32_model(dtype, data, tmp_path)
 
 
 def test_a_run_older_than_a_setting_has_its_default():
-    recorded = recipe.complete({"epochs": 2})
+    recorded = complete_settings({"epochs": 2})
     del recorded["dtype"]
-    assert recipe.continued(recorded, {})["dtype"] == "float32"
+    assert resumed_settings(recorded, {})["dtype"] == "float32"
 
 
 def test_an_endless_decay_may_be_trained_longer():
-    recorded = recipe.complete({"decay": "inverse_sqrt", "epochs": 2})
-    assert recipe.continued(recorded, {"epochs": 3})["epochs"] == 3
+    recorded = complete_settings({"decay": "inverse_sqrt", "epochs": 2})
+    assert resumed_settings(recorded, {"epochs": 3})["epochs"] == 3
 
 
 def test_tokenised_parallel_files_and_averaged_weights(tmp_path):

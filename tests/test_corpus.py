@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nlp104 import catalogue, corpus, download
-from nlp104.download import Archive, fetch
-from nlp104.splits import essence, sample, split
+from nlp104.data import corpus, download, named_corpora
+from nlp104.data.download import Archive, fetch
+from nlp104.data.splits import comparable, split, subset
 
 # --- splits -------------------------------------------------------------------------------------
 
@@ -76,21 +76,21 @@ def test_copies_that_differ_in_case_and_punctuation_stay_together():
 
 
 def test_essence():
-    assert essence("L'été, c'est FINI !") == essence("l été c est fini")
-    assert essence("?!") == "?!"
-    assert essence("été") != essence("ete")
+    assert comparable("L'été, c'est FINI !") == comparable("l été c est fini")
+    assert comparable("?!") == "?!"
+    assert comparable("été") != comparable("ete")
 
 
 def test_sample_is_a_choice_of_the_seed_alone():
     pairs = [(f"s{i:03}", f"t{i:03}") for i in range(200)]
-    chosen = sample(pairs, 20)
+    chosen = subset(pairs, 20)
     assert len(chosen) == 20
     assert chosen == sorted(chosen)  # in the order of the corpus
     assert chosen != pairs[:20]
-    assert sorted(sample(pairs[::-1], 20)) == chosen
-    assert sample(pairs, 20, seed=1) != chosen
-    assert sample(pairs, None) == sample(pairs, 200) == pairs
-    assert sample(pairs, 0) == []
+    assert sorted(subset(pairs[::-1], 20)) == chosen
+    assert subset(pairs, 20, seed=1) != chosen
+    assert subset(pairs, None) == subset(pairs, 200) == pairs
+    assert subset(pairs, 0) == []
 
 
 # --- files --------------------------------------------------------------------------------------
@@ -110,7 +110,7 @@ TSV = "".join(f"{source}\t{target}\n" for source, target in ROWS)
 
 
 def test_a_file_of_columns(tmp_path):
-    loaded = corpus.load(write(tmp_path / "pairs.tsv", TSV))
+    loaded = corpus.load_corpus(write(tmp_path / "pairs.tsv", TSV))
     assert all_pairs(loaded) == sorted(ROWS)
     assert (len(loaded.train), len(loaded.validation), len(loaded.test)) == (58, 1, 1)
     assert (loaded.source, loaded.target) == ("en", "fr")
@@ -129,12 +129,12 @@ def test_a_file_of_columns(tmp_path):
     ids=["third column", "CRLF", "BOM", "blank lines", "no last line end", "exotic spaces"],
 )
 def test_the_same_pairs_in_other_files(tmp_path, change):
-    assert all_pairs(corpus.load(write(tmp_path / "pairs.txt", change(TSV)))) == sorted(ROWS)
+    assert all_pairs(corpus.load_corpus(write(tmp_path / "pairs.txt", change(TSV)))) == sorted(ROWS)
 
 
 def test_other_columns(tmp_path):
     path = write(tmp_path / "pairs.tsv", TSV.replace("I see", "x\tI see"))
-    loaded = corpus.load(path, source="fr", target="en", columns=(3, 2))
+    loaded = corpus.load_corpus(path, source="fr", target="en", columns=(3, 2))
     assert all_pairs(loaded) == sorted((target, source) for source, target in ROWS)
     assert (loaded.source, loaded.target) == ("fr", "en")
 
@@ -144,10 +144,10 @@ def test_files_of_lines_with_their_own_parts(tmp_path):
         write(tmp_path / f"{part}.en", "".join(f"{source}\n" for source, _ in rows))
         write(tmp_path / f"{part}.fr", "".join(f"{target}\n" for _, target in rows))
     prefix = str(tmp_path / "train")
-    loaded = corpus.load(prefix, validation=tmp_path / "val", test=tmp_path / "test")
+    loaded = corpus.load_corpus(prefix, validation=tmp_path / "val", test=tmp_path / "test")
     assert (loaded.train, loaded.validation, loaded.test) == (ROWS[:50], ROWS[50:55], ROWS[55:])
     # A part that is missing is taken from the training pairs.
-    loaded = corpus.load(prefix, validation=tmp_path / "val", sizes=(None, None, 7))
+    loaded = corpus.load_corpus(prefix, validation=tmp_path / "val", sizes=(None, None, 7))
     assert loaded.validation == ROWS[50:55]
     assert len(loaded.test) == 7
     assert sorted([*loaded.train, *loaded.test]) == sorted(ROWS[:50])
@@ -156,14 +156,16 @@ def test_files_of_lines_with_their_own_parts(tmp_path):
 def test_a_line_may_hold_what_other_programs_take_for_its_end(tmp_path):
     write(tmp_path / "a.en", "one\u2028two\x0bthree\tfour\n" * 3)
     write(tmp_path / "a.fr", "un\ndeux\ntrois\n")
-    loaded = corpus.load(tmp_path / "a")
+    loaded = corpus.load_corpus(tmp_path / "a")
     assert {source for source, _ in all_pairs(loaded)} == {"one two three four"}
 
 
 def test_ready_made_tokens_stay_as_they_are(tmp_path):
     write(tmp_path / "a.en", "pul@@ ley\u2019s  e\u0301\n" * 3)
     write(tmp_path / "a.fr", "un\ndeux\ntrois\n")
-    train = [corpus.load(tmp_path / "a", normalized=n, sizes=(3, 0, 0)).train for n in (0, 1)]
+    train = [
+        corpus.load_corpus(tmp_path / "a", normalized=n, sizes=(3, 0, 0)).train for n in (0, 1)
+    ]
     assert train[0][0] == ("pul@@ ley\u2019s  e\u0301", "un")
     assert train[1][0] == ("pul@@ ley's é", "un")
 
@@ -171,13 +173,13 @@ def test_ready_made_tokens_stay_as_they_are(tmp_path):
 def test_empty_sides_are_left_out_with_a_warning(tmp_path, caplog):
     path = write(tmp_path / "pairs.tsv", TSV + "alone\t\n\u200b\tseul\n")
     with caplog.at_level(logging.WARNING):
-        assert all_pairs(corpus.load(path)) == sorted(ROWS)
+        assert all_pairs(corpus.load_corpus(path)) == sorted(ROWS)
     assert "left out 2 pairs with an empty side" in caplog.text
 
 
 def test_a_very_long_line_is_loaded(tmp_path):
     path = write(tmp_path / "pairs.tsv", TSV + "word " * 10_000 + "\tmot\n")
-    assert max(len(source.split()) for source, _ in all_pairs(corpus.load(path))) == 10_000
+    assert max(len(source.split()) for source, _ in all_pairs(corpus.load_corpus(path))) == 10_000
 
 
 @pytest.mark.parametrize(
@@ -195,22 +197,22 @@ def test_a_very_long_line_is_loaded(tmp_path):
 )
 def test_bad_files_of_columns(tmp_path, content, message):
     with pytest.raises(ValueError, match=message):
-        corpus.load(write(tmp_path / "pairs.tsv", content))
+        corpus.load_corpus(write(tmp_path / "pairs.tsv", content))
 
 
 def test_bad_files_of_lines(tmp_path):
     write(tmp_path / "a.en", "one\ntwo\n")
     with pytest.raises(FileNotFoundError, match=r"there is no .*a\.fr\.$"):
-        corpus.load(tmp_path / "a")
+        corpus.load_corpus(tmp_path / "a")
     write(tmp_path / "a.fr", "un\n")
     with pytest.raises(ValueError, match=r"as many lines .* 2 in .*a\.en and 1 in .*a\.fr"):
-        corpus.load(tmp_path / "a")
+        corpus.load_corpus(tmp_path / "a")
     with pytest.raises(FileNotFoundError, match="grammar, fra-eng, ted-pt-en, multi30k-en-de"):
-        corpus.load("gramar")
+        corpus.load_corpus("gramar")
 
 
 def test_sizes_are_limits(tmp_path):
-    loaded = corpus.load(write(tmp_path / "pairs.tsv", TSV), sizes=(20, 10, 5))
+    loaded = corpus.load_corpus(write(tmp_path / "pairs.tsv", TSV), sizes=(20, 10, 5))
     assert (len(loaded.train), len(loaded.validation), len(loaded.test)) == (20, 10, 5)
 
 
@@ -225,16 +227,16 @@ def test_references_join_all_translations_of_a_sentence():
 
 
 def test_the_grammar():
-    loaded = corpus.load("grammar", sizes=(200, 30, 40))
+    loaded = corpus.load_corpus("grammar", sizes=(200, 30, 40))
     assert (len(loaded.train), len(loaded.validation), len(loaded.test)) == (200, 30, 40)
     parts = [{source for source, _ in getattr(loaded, p)} for p in ("train", "validation", "test")]
     assert len(parts[0] | parts[1] | parts[2]) == 270
     references = dict(loaded.references())
     assert all(target in references[source] for source, target in loaded.test)
-    assert corpus.load("grammar", sizes=(200, 30, 40)) == loaded
-    assert corpus.load("grammar", sizes=(200, 30, 40), seed=1).train != loaded.train
+    assert corpus.load_corpus("grammar", sizes=(200, 30, 40)) == loaded
+    assert corpus.load_corpus("grammar", sizes=(200, 30, 40), seed=1).train != loaded.train
     with pytest.raises(ValueError, match=r"from en to fr\. Received: from fr to en"):
-        corpus.load("grammar", source="fr", target="en")
+        corpus.load_corpus("grammar", source="fr", target="en")
 
 
 @pytest.fixture
@@ -254,37 +256,37 @@ def directory(tmp_path):
 
 
 def test_named_corpora_from_a_directory(directory, monkeypatch):
-    french = corpus.load("fra-eng", directory=directory)
+    french = corpus.load_corpus("fra-eng", directory=directory)
     assert all_pairs(french) == sorted(ROWS)
     assert "tatoeba" in french.attribution
-    assert corpus.load("fra-eng", directory=directory / "fra-eng") == french
+    assert corpus.load_corpus("fra-eng", directory=directory / "fra-eng") == french
     monkeypatch.setenv("NLP104_DATA", str(directory))
-    german = corpus.load("multi30k-en-de")
+    german = corpus.load_corpus("multi30k-en-de")
     assert (len(german.train), len(german.validation), len(german.test)) == (30, 20, 10)
     assert german.test[3] == ("A cat test_2016_flickr 3.", "Eine Katze test_2016_flickr 3.")
-    talks = corpus.load("ted-pt-en")
+    talks = corpus.load_corpus("ted-pt-en")
     assert (talks.source, talks.target) == ("pt", "en")
     assert (len(talks.train), len(talks.validation), len(talks.test)) == (30, 20, 10)
     assert talks.train[0] == ("Eine Katze train 0.", "A cat train 0.")
 
 
 def test_languages_of_a_named_corpus_can_be_swapped(directory):
-    there = corpus.load("fra-eng", directory=directory)
-    back = corpus.load("fra-eng", source="fr", target="en", directory=directory)
+    there = corpus.load_corpus("fra-eng", directory=directory)
+    back = corpus.load_corpus("fra-eng", source="fr", target="en", directory=directory)
     assert all_pairs(back) == sorted((target, source) for source, target in all_pairs(there))
     with pytest.raises(ValueError, match=r"languages of fra-eng, en and fr\. Received: de and en"):
-        corpus.load("fra-eng", target="de", directory=directory)
+        corpus.load_corpus("fra-eng", target="de", directory=directory)
     with pytest.raises(ValueError, match="comes with its own"):
-        corpus.load("fra-eng", directory=directory, test=directory / "x")
+        corpus.load_corpus("fra-eng", directory=directory, test=directory / "x")
 
 
 def test_a_directory_that_is_not_there(tmp_path):
     with pytest.raises(FileNotFoundError, match="Expected a directory"):
-        corpus.load("fra-eng", directory=tmp_path / "nowhere")
+        corpus.load_corpus("fra-eng", directory=tmp_path / "nowhere")
 
 
 def test_the_catalogue_is_consistent():
-    for known in catalogue.CORPORA.values():
+    for known in named_corpora.CORPORA.values():
         members = {name for archive in known.archives for name in archive.members}
         assert {name for files in known.files for name in files} == members
         for archive in known.archives:
@@ -369,14 +371,14 @@ GOOD = zipped({"__MACOSX/fra-eng/._fra.txt": "x", "_about.txt": "x", "fra-eng/fr
 
 def test_download_unpack_and_use(server, tmp_path, monkeypatch, capsys):
     server.files["/fra-eng.zip"] = [(200, GOOD)]
-    known = replace(catalogue.CORPORA["fra-eng"], archives=one_archive(server, sha256(GOOD)))
-    monkeypatch.setitem(catalogue.CORPORA, "fra-eng", known)
+    known = replace(named_corpora.CORPORA["fra-eng"], archives=one_archive(server, sha256(GOOD)))
+    monkeypatch.setitem(named_corpora.CORPORA, "fra-eng", known)
     monkeypatch.setenv("NLP104_DATA", str(tmp_path))
-    loaded = corpus.load("fra-eng")
+    loaded = corpus.load_corpus("fra-eng")
     assert all_pairs(loaded) == sorted(ROWS)
     assert names(tmp_path) == ["fra-eng/fra.txt"]
     assert "100%" in capsys.readouterr().err
-    assert corpus.load("fra-eng") == loaded
+    assert corpus.load_corpus("fra-eng") == loaded
     assert server.requests == ["/fra-eng.zip"]
 
 

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks import corpus_facts
-from nlp104 import corpus, results
-from nlp104.batches import Batches
+from nlp104.data import corpus
+from nlp104.data.batches import Batches
+from nlp104.figures import results
 
 SENTENCES = st.sampled_from(["a", "b", "c d", "d a", "e"])
 PAIRS = st.lists(st.tuples(SENTENCES, SENTENCES), min_size=2, max_size=20, unique=True)
@@ -64,7 +65,7 @@ def test_words_that_differ_in_accents_alone_are_counted():
 
 def test_stored_facts_of_the_grammar_are_those_of_its_sentences():
     facts = json.loads(results.read("corpora/grammar.json"))
-    pairs = corpus_facts.all_pairs(corpus.load("grammar"))
+    pairs = corpus_facts.all_pairs(corpus.load_corpus("grammar"))
     assert corpus_facts.repeats(pairs) == {
         key: tuple(facts[key]) if isinstance(facts[key], list) else facts[key]
         for key in corpus_facts.repeats(pairs)

@@ -10,9 +10,9 @@ from decoding_models import VOCABULARY, make_model, random_sources, rows, traced
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nlp104.decoding import greedy
-from nlp104.programs import EXTRA_LENGTH
-from nlp104.text import END_ID, PAD_ID, START_ID
+from nlp104.data.tokenizer import END_ID, PAD_ID, START_ID
+from nlp104.decoding.compiled import EXTRA_LENGTH
+from nlp104.decoding.greedy import greedy
 
 
 @pytest.fixture(scope="module")

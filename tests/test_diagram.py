@@ -9,14 +9,14 @@ import pytest
 from matplotlib.patches import FancyArrowPatch
 from PIL import Image
 
-from nlp104 import diagram, style
+from nlp104.figures import architecture, style
 
 DRAWINGS = {
-    "architecture": diagram.architecture,
-    "encoder": diagram.encoder,
-    "decoder": diagram.decoder,
-    "pre-norm": lambda **look: diagram.architecture(normalize_first=True, **look),
-    "many tokens": lambda **look: diagram.decoder(
+    "architecture": architecture.architecture,
+    "encoder": architecture.encoder,
+    "decoder": architecture.decoder,
+    "pre-norm": lambda **look: architecture.architecture(normalize_first=True, **look),
+    "many tokens": lambda **look: architecture.decoder(
         ["l'", "animal", "est", "trop", "fatigué", "."], **look
     ),
 }
@@ -68,7 +68,7 @@ def test_every_sub_layer_has_its_skip_connection_and_normalisation(name, sub_lay
 
 
 def test_queries_of_cross_attention_come_from_below_and_all_else_from_the_encoder():
-    figure = diagram.architecture()
+    figure = architecture.architecture()
     (cross,) = boxes(figure, "Multi-head cross-attention")
     (query,) = [end for end in wires(figure, style.QUERY) if np.allclose(end[-1, 1], cross.y0)]
     assert query[0, 1] < cross.y0
@@ -81,7 +81,7 @@ def test_queries_of_cross_attention_come_from_below_and_all_else_from_the_encode
 
 
 def test_the_encoder_sends_the_output_of_its_last_layer():
-    figure = diagram.architecture()
+    figure = architecture.architecture()
     left, _ = sorted(boxes(figure, "layer N"), key=lambda box: box.x0)
     trunks = [p for p in everything(figure, "cross") if isinstance(p, FancyArrowPatch)]
     starts = [p._path_original.vertices[0] for p in trunks if not p.get_fill()]
@@ -93,7 +93,7 @@ def test_the_encoder_sends_the_output_of_its_last_layer():
 
 @pytest.mark.parametrize("normalize_first", [False, True])
 def test_the_norm_stands_after_the_sum_or_before_the_sub_layer(normalize_first):
-    figure = diagram.encoder(normalize_first=normalize_first)
+    figure = architecture.encoder(normalize_first=normalize_first)
     order = [
         (y, name)
         for name in ("Normalise", "+", "Multi-head self-attention")
@@ -111,7 +111,7 @@ def test_the_norm_stands_after_the_sum_or_before_the_sub_layer(normalize_first):
 
 def test_a_skip_connection_leaves_before_the_sub_layer_and_before_its_norm():
     for normalize_first in (False, True):
-        figure = diagram.encoder(normalize_first=normalize_first)
+        figure = architecture.encoder(normalize_first=normalize_first)
         sums = [y for _, y in heights(figure, "+")][1:]
         starts = sorted(wire[0, 1] for wire in wires(figure, style.RESIDUAL))
         ends = sorted(wire[-1, 1] for wire in wires(figure, style.RESIDUAL))
@@ -130,7 +130,7 @@ def test_a_skip_connection_leaves_before_the_sub_layer_and_before_its_norm():
 
 
 def test_only_the_decoders_self_attention_hides_the_future():
-    figure = diagram.architecture()
+    figure = architecture.architecture()
     cells = everything(figure, "masks")
     hidden = mpl.colors.to_rgba(style.MASK)
     counts = {}
@@ -146,7 +146,7 @@ def test_only_the_decoders_self_attention_hides_the_future():
 
 
 def test_the_decoder_reads_what_it_predicts_shifted_right_by_one():
-    figure = diagram.decoder(["le", "chat", "dort"])
+    figure = architecture.decoder(["le", "chat", "dort"])
     tokens = ["[START]", "le", "chat", "dort", "[END]"]
     places = {token: heights(figure, token) for token in tokens}
     assert [len(places[token]) for token in tokens] == [1, 2, 2, 2, 1]
@@ -159,9 +159,9 @@ def test_the_decoder_reads_what_it_predicts_shifted_right_by_one():
 # --- emphasis ---
 
 
-@pytest.mark.parametrize("kind", diagram.KINDS)
+@pytest.mark.parametrize("kind", architecture.KINDS)
 def test_highlight_fades_all_but_one_kind(kind):
-    plain, strong = diagram.architecture(), diagram.architecture(highlight=kind)
+    plain, strong = architecture.architecture(), architecture.architecture(highlight=kind)
     assert everything(plain, kind)
     for before, after in zip(plain.axes[0].patches, strong.axes[0].patches, strict=True):
         for color in ("get_facecolor", "get_edgecolor"):
@@ -174,9 +174,9 @@ def test_highlight_fades_all_but_one_kind(kind):
             assert np.abs(new[:3] - card).max() <= 0.2 * np.abs(old[:3] - card).max() + 1e-9
 
 
-@pytest.mark.parametrize("kind", diagram.KINDS)
+@pytest.mark.parametrize("kind", architecture.KINDS)
 def test_without_leaves_one_kind_out_and_nothing_else(kind):
-    plain, less = diagram.architecture(), diagram.architecture(without=kind)
+    plain, less = architecture.architecture(), architecture.architecture(without=kind)
     rest = [p.get_gid() for p in plain.axes[0].patches if kind not in p.get_gid().split()]
     assert [p.get_gid() for p in less.axes[0].patches] == rest
     masked = heights(less, "Masked multi-head self-attention")
@@ -186,7 +186,7 @@ def test_without_leaves_one_kind_out_and_nothing_else(kind):
 @pytest.mark.parametrize("option", ["highlight", "without"])
 def test_an_unknown_kind_is_refused_in_words(option):
     with pytest.raises(ValueError, match=f"`{option}` must be one of attention, .*: 'wings'"):
-        diagram.architecture(**{option: "wings"})
+        architecture.architecture(**{option: "wings"})
 
 
 # --- legible ---
@@ -227,7 +227,7 @@ def test_the_picture_is_small_and_the_same_every_time(name):
 
 
 def test_queries_keys_and_values_keep_their_colours_in_the_picture():
-    picture = Image.open(io.BytesIO(style.to_png(diagram.architecture()))).convert("RGB")
+    picture = Image.open(io.BytesIO(style.to_png(architecture.architecture()))).convert("RGB")
     pixels = np.unique(np.asarray(picture).reshape(-1, 3), axis=0) / 255
     for color in (style.QUERY, style.KEY, style.VALUE, style.RESIDUAL):
         assert np.abs(pixels - mpl.colors.to_rgb(color)).max(axis=1).min() < 0.02

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from keras import ops
 from layer_checks import check_layer
 
-from nlp104.encoding import (
+from nlp104.encoding.embedding import TokenAndPositionEmbedding
+from nlp104.encoding.positions import (
     LearnedPositions,
     SinusoidalPositions,
-    TokenAndPositionEmbedding,
     binary_positions,
     rotate,
     sinusoidal_positions,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nlp104.evaluation import (
+from nlp104.translation.evaluation import (
     alignment_error_rate,
     attention_alignment,
     bleu,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nlp104.exercises import check, hint
+from nlp104.figures.exercises import check, hint
 
 leaves = st.one_of(
     st.booleans(),

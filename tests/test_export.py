@@ -12,12 +12,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import nlp104
-from nlp104 import portable, pretrained
-from nlp104.cli import main
-from nlp104.decoding import beam_search, greedy
-from nlp104.export import export_translator
-from nlp104.text import END_ID, SPECIAL_TOKENS, Tokenizer
-from nlp104.translator import Translator
+from nlp104.cli.main import main
+from nlp104.data import tokenizer_export
+from nlp104.data.tokenizer import END_ID, SPECIAL_TOKENS, Tokenizer
+from nlp104.decoding.beam_search import beam_search
+from nlp104.decoding.greedy import greedy
+from nlp104.translation import pretrained
+from nlp104.translation.export import export_translator
+from nlp104.translation.translator import Translator
 
 needs_tensorflow = pytest.mark.skipif(
     keras.backend.backend() != "tensorflow", reason="only TensorFlow can export"
@@ -168,7 +170,7 @@ def test_nothing_is_lost_and_nothing_is_left_half_done(tmp_path, monkeypatch):
         raise OSError("the disk is full")
 
     with monkeypatch.context() as patched:
-        patched.setattr(portable, "writing", fails)
+        patched.setattr(tokenizer_export, "writing", fails)
         with pytest.raises(OSError, match="the disk is full"):
             export_translator(translator, empty)
     assert sorted(path.name for path in tmp_path.rglob("*")) == [
@@ -244,7 +246,7 @@ letters = st.text(st.sampled_from("\"'â€™.,!?()[]PADEN dL\u00a0\u2060\u0301\x1cÃ
 @example(TEXTS[1])
 @example(TEXTS[2])
 def test_portable_tokenizers_read_as_ours(tokenizer, sentence):
-    found = portable.reading(tokenizer).encode_batch([sentence, "a " * 40])
+    found = tokenizer_export.reading(tokenizer).encode_batch([sentence, "a " * 40])
     ids = tokenizer.encode(sentence)
     assert len(found[0].ids) == len(found[1].ids)
     assert found[0].ids[: len(ids) + 1] == [*ids, 3]
@@ -257,4 +259,4 @@ def test_portable_tokenizers_write_as_ours(tokenizer, data):
     quote = tokenizer.token_to_id('"')
     tokens = st.integers(4, tokenizer.vocabulary_size - 1) | st.sampled_from([1, quote])
     ids = data.draw(st.lists(tokens, max_size=20))
-    assert portable.writing(tokenizer).decode([*ids, 3, 0, 0]) == tokenizer.decode(ids)
+    assert tokenizer_export.writing(tokenizer).decode([*ids, 3, 0, 0]) == tokenizer.decode(ids)

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nlp104.grammar import MAX_COUNT, MAX_WORDS, SPLITS, generate, is_held_out, split_of, write
-from nlp104.grammar.clauses import Clause, Gap, Relative, Subordinate
-from nlp104.grammar.lexicon import ADJECTIVES, ADVERBS, BE, DETERMINERS, NOUNS, VERBS
-from nlp104.grammar.patterns import PATTERNS, Sentence
-from nlp104.grammar.phrases import (
+from nlp104.data.grammar import MAX_COUNT, MAX_WORDS, SPLITS, generate, is_held_out, split_of, write
+from nlp104.data.grammar.clauses import Clause, Gap, Relative, Subordinate
+from nlp104.data.grammar.lexicon import ADJECTIVES, ADVERBS, BE, DETERMINERS, NOUNS, VERBS
+from nlp104.data.grammar.patterns import PATTERNS, Sentence
+from nlp104.data.grammar.phrases import (
     READINGS,
     AdjectivePhrase,
     AdverbPhrase,
@@ -24,7 +24,7 @@ from nlp104.grammar.phrases import (
     PrepositionPhrase,
     Pronoun,
 )
-from nlp104.grammar.scenes import REASONS
+from nlp104.data.grammar.scenes import REASONS
 
 VERB = {verb.name: verb for group in VERBS.values() for verb in group}
 ADVERB = {adverb.english: adverb for adverb in ADVERBS}
@@ -864,7 +864,7 @@ def test_shares_of_the_splits():
 
 DIGEST = """
 import hashlib
-from nlp104.grammar import SPLITS, generate
+from nlp104.data.grammar import SPLITS, generate
 text = "\\n".join(repr(e) for split in SPLITS for e in generate(200, 104, split))
 print(hashlib.sha256(text.encode()).hexdigest())
 """

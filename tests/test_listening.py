@@ -5,9 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from nlp104 import grammar, recipe
-from nlp104.corpus import load
-from nlp104.pretrained import load_pretrained
+from nlp104.data import grammar
+from nlp104.data.corpus import load_corpus
+from nlp104.training.run_record import write_record
+from nlp104.training.settings import complete_settings
+from nlp104.translation.pretrained import load_pretrained
 from tools.listening import COUNT, listening
 
 SIZES = 200, 80, 10
@@ -16,7 +18,7 @@ SIZES = 200, 80, 10
 @pytest.fixture(scope="module")
 def places(tmp_path_factory):
     """Files of the grammar, as paths for `nlp104 train`."""
-    folder, corpus = tmp_path_factory.mktemp("pairs"), load("grammar", sizes=SIZES)
+    folder, corpus = tmp_path_factory.mktemp("pairs"), load_corpus("grammar", sizes=SIZES)
     found = {}
     for name, part in (("data", "train"), ("validation", "validation"), ("test", "test")):
         found[name] = str(folder / f"{part}.tsv")
@@ -27,7 +29,7 @@ def places(tmp_path_factory):
 
 def examine(translator, tmp_path, places):
     translator.save(tmp_path / "run")
-    recipe.write(tmp_path / "run", {"settings": recipe.complete({"data": "pairs.tsv"})})
+    write_record(tmp_path / "run", {"settings": complete_settings({"data": "pairs.tsv"})})
     found = listening(tmp_path / "run", **places)
     json.dumps(found)
     assert found["sentences"] == COUNT

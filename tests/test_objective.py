@@ -9,15 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from keras import ops
 
-from nlp104.objective import (
-    MaskedAccuracy,
-    MaskedCrossentropy,
-    TokenLoss,
-    WarmupSchedule,
-    adam,
-    compile_model,
-    smoothed_crossentropy,
-)
+from nlp104.training.loss import MaskedCrossentropy, smoothed_crossentropy
+from nlp104.training.metrics import MaskedAccuracy, TokenLoss
+from nlp104.training.optimizer import adam, compile_model
+from nlp104.training.schedule import WarmupSchedule
 
 
 def random_batch(rng, batch=3, length=5, classes=7, scale=3.0):

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nlp104 import attention, pipeline_figure
+from nlp104 import attention
+from nlp104.figures import attention_steps
 
 TOKENS = ["The", "black", "$cat$", "sleeps"]
 FRENCH = ["[START]", "Le", "chat"]
@@ -84,7 +85,7 @@ def test_every_step_is_that_of_the_equation(queries, keys, width, seed):
     value, mask = rng.normal(size=(keys, 2)), rng.random((queries, keys)) < 0.6
     rows, columns = [f"q{i}" for i in range(queries)], [f"k{i}" for i in range(keys)]
     weights, output = by_hand(query, key, value, mask)
-    shown = drawn(pipeline_figure.pipeline(query, key, value, rows, columns, mask=mask))
+    shown = drawn(attention_steps.pipeline(query, key, value, rows, columns, mask=mask))
     np.testing.assert_allclose(shown["S"], query @ key.T)
     np.testing.assert_allclose(shown[r"$S\,/\,\sqrt{d_k}$"], query @ key.T / math.sqrt(width))
     np.testing.assert_allclose(shown["A"], weights, atol=1e-6)
@@ -92,7 +93,7 @@ def test_every_step_is_that_of_the_equation(queries, keys, width, seed):
 
 
 def test_without_a_mask_no_mask_is_drawn():
-    shown = drawn(pipeline_figure.pipeline(Q, K, V, TOKENS))
+    shown = drawn(attention_steps.pipeline(Q, K, V, TOKENS))
     assert "M" not in shown
     np.testing.assert_allclose(shown["A"].sum(axis=1), 1.0, rtol=1e-6)
 
@@ -103,14 +104,14 @@ def test_it_is_the_packages_attention():
     layer.build((1, 4, 5))
     kernels = layer.get_weights()
     output, weights = layer(inputs[None], return_attention_scores=True)
-    shown = drawn(pipeline_figure.projections(inputs, kernels, TOKENS))
-    figure = pipeline_figure.pipeline(shown["Q"], shown["K"], shown["V"], TOKENS)
+    shown = drawn(attention_steps.projections(inputs, kernels, TOKENS))
+    figure = attention_steps.pipeline(shown["Q"], shown["K"], shown["V"], TOKENS)
     np.testing.assert_allclose(drawn(figure)["A"], weights[0], atol=1e-5)
     np.testing.assert_allclose(drawn(figure)["Y"], output[0], atol=1e-5)
 
 
 def test_the_mask_is_written_and_hides_its_weights():
-    figure = pipeline_figure.pipeline(Q, K, V, TOKENS, mask=np.tri(4, dtype=bool))
+    figure = attention_steps.pipeline(Q, K, V, TOKENS, mask=np.tri(4, dtype=bool))
     assert written(figure, "M") == [
         "0" if key <= query else "-∞" for query in range(4) for key in range(4)
     ]
@@ -122,7 +123,7 @@ def test_the_mask_is_written_and_hides_its_weights():
 
 def test_numbers_stand_in_their_cells():
     value = np.array([[1.0, -2.0], [0.0, 3.0], [4.0, 5.0], [-0.0, 7.0]])
-    figure = pipeline_figure.pipeline(Q, K, value, TOKENS)
+    figure = attention_steps.pipeline(Q, K, value, TOKENS)
     assert written(figure, "V") == ["1", "-2", "0", "3", "4", "5", "0", "7"]
     assert written(figure, "Q") == [f"{round(x, 1) + 0.0:.1f}" for x in Q.ravel()]
     weights = by_hand(Q, K, V, np.full((4, 4), True))[0]
@@ -131,14 +132,14 @@ def test_numbers_stand_in_their_cells():
 
 def test_wide_matrices_show_colours_only():
     query, key = RNG.normal(size=(4, 32)), RNG.normal(size=(4, 32))
-    figure = pipeline_figure.pipeline(query, key, V, TOKENS)
+    figure = attention_steps.pipeline(query, key, V, TOKENS)
     assert written(figure, "Q") == written(figure, "$K^T$") == []
     assert len(written(figure, "S")) == 16
     np.testing.assert_allclose(drawn(figure)["$K^T$"], key.T)
 
 
 def test_tokens_and_shapes_are_named():
-    figure = pipeline_figure.pipeline(Q[:3], K, V, FRENCH, TOKENS, title="Title")
+    figure = attention_steps.pipeline(Q[:3], K, V, FRENCH, TOKENS, title="Title")
     assert figure.axes[0].get_title(loc="left") == "Title"
     shapes = {"Q   3 × 2", "$K^T$   2 × 4", "S   3 × 4", "A   3 × 4", "V   4 × 3", "Y   3 × 3"}
     assert shapes <= set(texts(figure))
@@ -147,20 +148,20 @@ def test_tokens_and_shapes_are_named():
 
 
 def test_a_row_is_followed_through_all_steps_but_keys_and_values():
-    assert frames(pipeline_figure.pipeline(Q, K, V, TOKENS)) == []
-    followed = frames(pipeline_figure.pipeline(Q, K, V, TOKENS, follow=2))
+    assert frames(attention_steps.pipeline(Q, K, V, TOKENS)) == []
+    followed = frames(attention_steps.pipeline(Q, K, V, TOKENS, follow=2))
     assert followed == [(2, 1), (4, 1), (4, 1), (4, 1), (4, 1), (3, 1)]  # Q, S, S/√d_k, A, A, Y
 
 
 def test_an_entry_is_followed_to_its_row_and_its_column():
     kernels = RNG.normal(size=(3, 5, 2))
-    figure = pipeline_figure.projections(np.ones((4, 5)), kernels, TOKENS, follow=(1, 0))
+    figure = attention_steps.projections(np.ones((4, 5)), kernels, TOKENS, follow=(1, 0))
     np.testing.assert_allclose(frames(figure), 3 * [(5, 1), (1, 5), (1, 1)])
 
 
 def test_projections_multiply_inputs_and_kernels():
     inputs, kernels = RNG.normal(size=(4, 5)), RNG.normal(size=(3, 5, 2))
-    figure = pipeline_figure.projections(inputs, kernels, TOKENS, features=list("abcde"))
+    figure = attention_steps.projections(inputs, kernels, TOKENS, features=list("abcde"))
     for letter, kernel in zip("QKV", kernels, strict=True):
         expected = [[sum(x * w) for w in kernel.T] for x in inputs]
         np.testing.assert_allclose(drawn(figure)[letter], expected)
@@ -171,7 +172,7 @@ def test_projections_multiply_inputs_and_kernels():
 @pytest.mark.parametrize("width", [2, 32])
 def test_everything_lies_on_the_card(width):
     query, key = RNG.normal(size=(2, 4, width))
-    figure = pipeline_figure.pipeline(
+    figure = attention_steps.pipeline(
         query, key, key, TOKENS, mask=np.tri(4, dtype=bool), follow=0, title="Title"
     )
     figure.canvas.draw()
@@ -185,26 +186,26 @@ def test_everything_lies_on_the_card(width):
 
 def test_tensors_of_the_backend_are_accepted():
     query, key, value = (keras.ops.convert_to_tensor(x, "float32") for x in (Q, K, V))
-    shown = drawn(pipeline_figure.pipeline(query, key, value, TOKENS))
+    shown = drawn(attention_steps.pipeline(query, key, value, TOKENS))
     np.testing.assert_allclose(shown["S"], Q @ K.T, atol=1e-5)
 
 
 @pytest.mark.parametrize(
     ("draw", "message"),
     [
-        (lambda: pipeline_figure.pipeline(Q, K, V, FRENCH), "'query' must have shape (3, any)"),
-        (lambda: pipeline_figure.pipeline(Q, V, V, TOKENS), "'key' must have shape (4, 2), got (4"),
-        (lambda: pipeline_figure.pipeline(Q, K, V[0], TOKENS), "'value' must have shape (4, any)"),
+        (lambda: attention_steps.pipeline(Q, K, V, FRENCH), "'query' must have shape (3, any)"),
+        (lambda: attention_steps.pipeline(Q, V, V, TOKENS), "'key' must have shape (4, 2), got (4"),
+        (lambda: attention_steps.pipeline(Q, K, V[0], TOKENS), "'value' must have shape (4, any)"),
         (
-            lambda: pipeline_figure.pipeline(Q, K, V, TOKENS, mask=np.tri(3)),
+            lambda: attention_steps.pipeline(Q, K, V, TOKENS, mask=np.tri(3)),
             "'mask' must have shape (4, 4), got (3, 3)",
         ),
         (
-            lambda: pipeline_figure.projections(Q, [V, V, V], TOKENS),
+            lambda: attention_steps.projections(Q, [V, V, V], TOKENS),
             "'W_Q' must have shape (2, any), got (4, 3)",
         ),
         (
-            lambda: pipeline_figure.projections(Q, [V, V, V], FRENCH),
+            lambda: attention_steps.projections(Q, [V, V, V], FRENCH),
             "'inputs' must have shape (3, any)",
         ),
     ],

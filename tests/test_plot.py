@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from nlp104 import plot, style
+from nlp104.figures import plots, style
 
 ROWS = ["l'", "animal", "n'", "a", "pas"]
 COLUMNS = ["the", "animal", "did", "$not$"]
@@ -52,7 +52,7 @@ def contrast(one, other):
 
 
 def test_heatmap_puts_each_token_beside_its_row_and_above_its_column():
-    figure = plot.heatmap(
+    figure = plots.heatmap(
         WEIGHTS, ROWS, COLUMNS, title="Title", row_label="French", column_label="English"
     )
     (axes,) = figure.axes
@@ -69,7 +69,7 @@ def test_heatmap_puts_each_token_beside_its_row_and_above_its_column():
 def test_the_first_row_is_drawn_on_top():
     weights = np.zeros((5, 4))
     weights[0, 3] = 1.0
-    figure = plot.heatmap(weights, ROWS, COLUMNS, annotate=False)
+    figure = plots.heatmap(weights, ROWS, COLUMNS, annotate=False)
     dark = cell_pixels(figure, figure.axes[0], 0, 3)
     light = cell_pixels(figure, figure.axes[0], 4, 0)
     assert lightness(dark) < 30 < 90 < lightness(light)
@@ -78,7 +78,7 @@ def test_the_first_row_is_drawn_on_top():
 
 
 def test_each_number_stands_in_its_cell_and_can_be_read():
-    figure = plot.heatmap(WEIGHTS, ROWS, COLUMNS)
+    figure = plots.heatmap(WEIGHTS, ROWS, COLUMNS)
     (axes,) = figure.axes
     assert len(axes.texts) == WEIGHTS.size
     for text in axes.texts:
@@ -88,12 +88,12 @@ def test_each_number_stands_in_its_cell_and_can_be_read():
 
 
 def test_whole_numbers_are_written_without_decimals():
-    figure = plot.heatmap([[2.0, -1.0]], ["q"], ["a", "b"])
+    figure = plots.heatmap([[2.0, -1.0]], ["q"], ["a", "b"])
     assert [text.get_text() for text in figure.axes[0].texts] == ["2", "-1"]
 
 
 def test_large_matrices_have_a_colour_bar_and_no_numbers():
-    figure = plot.heatmap(np.eye(12), ["r"] * 12, ["c"] * 12)
+    figure = plots.heatmap(np.eye(12), ["r"] * 12, ["c"] * 12)
     axes, bar = figure.axes
     assert not axes.texts
     assert bar.get_ylim() == (0.0, 1.0)
@@ -101,7 +101,7 @@ def test_large_matrices_have_a_colour_bar_and_no_numbers():
 
 def test_masked_cells_are_grey_and_may_hold_anything():
     mask = np.tril(np.ones((5, 4), bool))
-    figure = plot.heatmap(np.where(mask, WEIGHTS, -np.inf), ROWS, COLUMNS, mask=mask)
+    figure = plots.heatmap(np.where(mask, WEIGHTS, -np.inf), ROWS, COLUMNS, mask=mask)
     (axes,) = figure.axes
     covered = {(int(p.get_y()), int(p.get_x())) for p in axes.patches}
     assert covered == {tuple(cell) for cell in np.argwhere(~mask)}
@@ -111,7 +111,7 @@ def test_masked_cells_are_grey_and_may_hold_anything():
 
 def test_booleans_are_drawn_as_a_mask():
     mask = np.tril(np.ones((5, 4), bool))
-    figure = plot.heatmap(mask, ROWS, COLUMNS)
+    figure = plots.heatmap(mask, ROWS, COLUMNS)
     (axes,) = figure.axes
     covered = {(int(p.get_y()), int(p.get_x())) for p in axes.patches}
     assert covered == {tuple(cell) for cell in np.argwhere(~mask)}
@@ -121,13 +121,13 @@ def test_booleans_are_drawn_as_a_mask():
 
 
 def test_alignment_frames_the_cells_it_names():
-    figure = plot.heatmap(WEIGHTS, ROWS, COLUMNS, alignment=[(0, 0), (4, 3)])
+    figure = plots.heatmap(WEIGHTS, ROWS, COLUMNS, alignment=[(0, 0), (4, 3)])
     frames = {(p.get_y(), p.get_x()) for p in figure.axes[0].patches}
     assert frames == {(0, 0), (4, 3)}
 
 
 def test_signed_values_have_zero_at_the_middle_of_the_colours():
-    figure = plot.heatmap([[-1.0, 0.0, 3.0]], ["q"], ["a", "b", "c"])
+    figure = plots.heatmap([[-1.0, 0.0, 3.0]], ["q"], ["a", "b", "c"])
     image = figure.axes[0].collections[0]
     assert image.get_clim() == (-3.0, 3.0)
     negative, zero, positive = image.to_rgba(np.array([-3.0, 0.0, 3.0]))[:, :3]
@@ -137,14 +137,14 @@ def test_signed_values_have_zero_at_the_middle_of_the_colours():
 
 
 def test_limits_make_two_figures_comparable():
-    one = plot.heatmap([[0.2, 0.1]], ["q"], ["a", "b"], limits=(0, 1)).axes[0].collections[0]
-    other = plot.heatmap([[0.2, 0.8]], ["q"], ["a", "b"], limits=(0, 1)).axes[0].collections[0]
+    one = plots.heatmap([[0.2, 0.1]], ["q"], ["a", "b"], limits=(0, 1)).axes[0].collections[0]
+    other = plots.heatmap([[0.2, 0.8]], ["q"], ["a", "b"], limits=(0, 1)).axes[0].collections[0]
     assert one.to_rgba(0.2) == other.to_rgba(0.2)
 
 
 def test_head_grid_draws_every_head_on_one_scale():
     heads = np.random.default_rng(0).dirichlet(np.ones(4), size=(6, 5))
-    figure = plot.head_grid(heads, ROWS, COLUMNS, title="Six heads", alignment=[(1, 1)])
+    figure = plots.head_grid(heads, ROWS, COLUMNS, title="Six heads", alignment=[(1, 1)])
     *drawn, bar = figure.axes
     assert len(drawn) == 6
     for number, (axes, head) in enumerate(zip(drawn, heads, strict=True)):
@@ -161,7 +161,7 @@ def test_head_grid_ignores_masked_values_when_it_chooses_the_scale():
     heads[:, :, 3] = np.inf
     mask = np.ones((5, 4), bool)
     mask[:, 3] = False
-    figure = plot.head_grid(heads, ROWS, COLUMNS, mask=mask)
+    figure = plots.head_grid(heads, ROWS, COLUMNS, mask=mask)
     assert figure.axes[0].collections[0].get_clim() == (0.0, 0.25)
 
 
@@ -169,7 +169,7 @@ def test_head_grid_ignores_masked_values_when_it_chooses_the_scale():
 
 
 def test_curves_draw_what_they_are_given():
-    figure = plot.curves(
+    figure = plots.curves(
         {
             "loss": [3.0, 2.0, 1.0],
             "measured": ([1, 10, 100], [1, 2, 3]),
@@ -194,16 +194,16 @@ def test_curves_draw_what_they_are_given():
 
 
 def test_a_logarithmic_axis_names_the_places_that_were_measured():
-    axes = plot.curves({"variance": ([8, 64, 512], [8, 64, 512])}, log="xy").axes[0]
+    axes = plots.curves({"variance": ([8, 64, 512], [8, 64, 512])}, log="xy").axes[0]
     assert ticks(axes.xaxis) == ["8", "64", "512"]
 
 
 def test_one_series_needs_no_legend():
-    assert plot.curves({"loss": [1.0, 2.0]}).axes[0].get_legend() is None
+    assert plots.curves({"loss": [1.0, 2.0]}).axes[0].get_legend() is None
 
 
 def test_bars_stand_side_by_side_with_their_heights():
-    figure = plot.bars({"a": [0.1, 0.9], "b": [0.5, 0.4]}, ["left", "right"])
+    figure = plots.bars({"a": [0.1, 0.9], "b": [0.5, 0.4]}, ["left", "right"])
     (axes,) = figure.axes
     heights = [[bar.get_height() for bar in group] for group in axes.containers]
     assert heights == [[0.1, 0.9], [0.5, 0.4]]
@@ -214,23 +214,23 @@ def test_bars_stand_side_by_side_with_their_heights():
 
 def test_histogram_counts_like_numpy():
     sample = np.random.default_rng(0).normal(size=1000)
-    figure = plot.histogram({"sample": sample}, bins=12)
+    figure = plots.histogram({"sample": sample}, bins=12)
     (outline,) = figure.axes[0].patches
     assert outline.get_xy()[:, 1].max() == np.histogram(sample, 12)[0].max()
 
 
 def test_pictures_can_share_a_card():
-    figure, axes = plot.grid(1, 2)
-    assert plot.histogram({"a": [1.0, 2.0]}, axes=axes[0, 0]) is figure
-    assert plot.heatmap([[1.0]], ["q"], ["k"], axes=axes[0, 1]) is figure
+    figure, axes = plots.grid(1, 2)
+    assert plots.histogram({"a": [1.0, 2.0]}, axes=axes[0, 0]) is figure
+    assert plots.heatmap([[1.0]], ["q"], ["k"], axes=axes[0, 1]) is figure
     assert len(figure.axes) == 2
 
 
 def test_tensors_of_the_backend_are_accepted():
     tensor = keras.ops.convert_to_tensor(WEIGHTS, "float32")
-    figure = plot.heatmap(tensor, ROWS, COLUMNS)
+    figure = plots.heatmap(tensor, ROWS, COLUMNS)
     np.testing.assert_allclose(cells(figure.axes[0]), WEIGHTS, rtol=1e-6)
-    assert plot.curves({"loss": tensor[0]}).axes[0].lines
+    assert plots.curves({"loss": tensor[0]}).axes[0].lines
 
 
 # --- bad input ---
@@ -239,21 +239,21 @@ def test_tensors_of_the_backend_are_accepted():
 @pytest.mark.parametrize(
     ("draw", "message"),
     [
-        (lambda: plot.heatmap(WEIGHTS, ROWS[:4], COLUMNS), r"shape \(4, 4\), got \(5, 4\)"),
-        (lambda: plot.heatmap(WEIGHTS.T, ROWS, COLUMNS), r"shape \(5, 4\), got \(4, 5\)"),
-        (lambda: plot.heatmap(WEIGHTS, ROWS, COLUMNS, mask=[[True]]), r"'mask' must have shape"),
-        (lambda: plot.heatmap([[np.nan, 1.0]], ["q"], ["a", "b"]), "'weights' must be finite"),
-        (lambda: plot.head_grid(WEIGHTS, ROWS, COLUMNS), r"shape \(5, 5, 4\), got \(5, 4\)"),
-        (lambda: plot.head_grid([[[np.nan]]], ["q"], ["k"]), "'weights' must be finite"),
-        (lambda: plot.curves({"loss": [1.0, np.inf]}), "'loss' must be finite, got 1 NaN"),
+        (lambda: plots.heatmap(WEIGHTS, ROWS[:4], COLUMNS), r"shape \(4, 4\), got \(5, 4\)"),
+        (lambda: plots.heatmap(WEIGHTS.T, ROWS, COLUMNS), r"shape \(5, 4\), got \(4, 5\)"),
+        (lambda: plots.heatmap(WEIGHTS, ROWS, COLUMNS, mask=[[True]]), r"'mask' must have shape"),
+        (lambda: plots.heatmap([[np.nan, 1.0]], ["q"], ["a", "b"]), "'weights' must be finite"),
+        (lambda: plots.head_grid(WEIGHTS, ROWS, COLUMNS), r"shape \(5, 5, 4\), got \(5, 4\)"),
+        (lambda: plots.head_grid([[[np.nan]]], ["q"], ["k"]), "'weights' must be finite"),
+        (lambda: plots.curves({"loss": [1.0, np.inf]}), "'loss' must be finite, got 1 NaN"),
         (
-            lambda: plot.curves({"loss": ([1, 2], [1])}),
+            lambda: plots.curves({"loss": ([1, 2], [1])}),
             r"'loss' must have shape \(2,\), got \(1,\)",
         ),
-        (lambda: plot.bars({"a": [1, 2]}, ["x"]), r"'a' must have shape \(1,\), got \(2,\)"),
-        (lambda: plot.histogram({"a": [np.nan]}), "'a' must be finite"),
-        (lambda: plot.curves({str(i): [1, 2] for i in range(7)}), "6 series, got 7"),
-        (lambda: plot.show(plot.curves({"a": [1, 2]}), alt=" "), "alt must say in words"),
+        (lambda: plots.bars({"a": [1, 2]}, ["x"]), r"'a' must have shape \(1,\), got \(2,\)"),
+        (lambda: plots.histogram({"a": [np.nan]}), "'a' must be finite"),
+        (lambda: plots.curves({str(i): [1, 2] for i in range(7)}), "6 series, got 7"),
+        (lambda: plots.show(plots.curves({"a": [1, 2]}), alt=" "), "alt must say in words"),
     ],
 )
 def test_bad_input_is_refused_in_words(draw, message):
@@ -271,7 +271,7 @@ def test_show_displays_an_opaque_small_png_with_its_words(monkeypatch):
     )
     weights = np.random.default_rng(0).dirichlet(np.ones(8), size=(8, 8))
     tokens = ["the", "animal", "did", "not", "cross", "the", "wide", "street"]
-    plot.show(plot.head_grid(weights, tokens, tokens, title="Eight heads"), alt="Eight heads.")
+    plots.show(plots.head_grid(weights, tokens, tokens, title="Eight heads"), alt="Eight heads.")
     (((data,), options),) = shown
     assert options == {"metadata": {"image/png": {"alt": "Eight heads."}}, "raw": True}
     assert data["text/plain"] == "Eight heads."
@@ -284,16 +284,16 @@ def test_show_displays_an_opaque_small_png_with_its_words(monkeypatch):
 
 
 def test_the_same_figure_gives_the_same_bytes():
-    one, other = (style.to_png(plot.heatmap(WEIGHTS, ROWS, COLUMNS, title="T")) for _ in range(2))
+    one, other = (style.to_png(plots.heatmap(WEIGHTS, ROWS, COLUMNS, title="T")) for _ in range(2))
     assert one == other
 
 
 @pytest.mark.parametrize("settings", [{}, {"font.size": 30.0, "axes.facecolor": "red"}])
 def test_the_readers_settings_change_nothing_and_are_not_changed(settings):
-    plain = style.to_png(plot.curves({"a": [1, 2]}, title="T"))
+    plain = style.to_png(plots.curves({"a": [1, 2]}, title="T"))
     with mpl.rc_context(settings):
         before = dict(mpl.rcParams)
-        assert style.to_png(plot.curves({"a": [1, 2]}, title="T")) == plain
+        assert style.to_png(plots.curves({"a": [1, 2]}, title="T")) == plain
         assert dict(mpl.rcParams) == before
 
 
@@ -301,7 +301,7 @@ def test_no_figure_stays_open_and_the_backend_is_left_alone():
     from matplotlib import pyplot
 
     backend = mpl.get_backend()
-    style.to_png(plot.heatmap(WEIGHTS, ROWS, COLUMNS))
+    style.to_png(plots.heatmap(WEIGHTS, ROWS, COLUMNS))
     assert pyplot.get_fignums() == []
     assert mpl.get_backend() == backend
 

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 import nlp104
-from nlp104 import evaluation, grammar, pretrained, results
+from nlp104.data import grammar
+from nlp104.figures import results
+from nlp104.translation import evaluation, pretrained
 from tools import release
 
 FAMOUS = {

@@ -58,7 +58,7 @@ def test_metadata_is_that_of_the_installed_package():
     assert always == {Requirement(r).name for r in PROJECT["project"]["dependencies"]}
     assert metadata["Version"] == PROJECT["project"]["version"]
     commands = importlib.metadata.entry_points(group="console_scripts", name="nlp104")
-    assert [command.value for command in commands] == ["nlp104.cli:main"]
+    assert [command.value for command in commands] == ["nlp104.cli.main:main"]
 
 
 def test_import_needs_no_backend_of_tensorflow():

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from benchmarks import recipes
-from nlp104 import results
-from nlp104.corpus import load
+from nlp104.data.corpus import load_corpus
+from nlp104.figures import results
 
 SCALE = recipes.Scale("tiny", 60, epochs=1, batch_size=20, warmup_steps=2)
 
 
 @pytest.fixture(scope="module")
 def corpus():
-    return load("grammar", sizes=(SCALE.pairs, 20, 20))
+    return load_corpus("grammar", sizes=(SCALE.pairs, 20, 20))
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_what_is_stored_is_not_trained_again_and_the_table_is_complete(tmp_path,
 
     monkeypatch.setattr(recipes, "RESULTS", tmp_path / "recipes")
     monkeypatch.setattr(recipes, "run", run)
-    monkeypatch.setattr(recipes, "load", lambda *_, **__: load("grammar", sizes=(10, 5, 5)))
+    monkeypatch.setattr(recipes, "load", lambda *_, **__: load_corpus("grammar", sizes=(10, 5, 5)))
     for _ in range(2):
         recipes.main(["--data", "fra.txt"])
         assert trained == list(recipes.RECIPES)

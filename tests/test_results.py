@@ -1,50 +1,72 @@
-"""Stored results: read where they lie, or fetched from the repository's address."""
+"""Stored results: read where they lie, in a clone and where the package is installed."""
 
-import http.server
 import json
-import threading
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
 
 import pytest
 
-from nlp104 import corpus, results
+from nlp104.data import corpus
+from nlp104.figures import results
 from tools import notebooks
 
 
 def test_a_file_of_the_clone_is_read():
     facts = json.loads(results.read("corpora/grammar.json"))
-    data = corpus.load("grammar", sizes=(50, 5, 5))
+    data = corpus.load_corpus("grammar", sizes=(50, 5, 5))
     assert facts["attribution"] == data.attribution
     with pytest.raises(FileNotFoundError, match="nothing"):
         results.read("corpora/nothing.json")
 
 
-def test_the_address_is_that_of_the_repository():
-    raw = notebooks.address().replace("https://github.com", "https://raw.githubusercontent.com")
-    assert results.address("a/b.json") == f"{raw}/main/results/a/b.json"
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """The package as it is installed on Colab, unpacked."""
+    folder = tmp_path_factory.mktemp("wheel")
+    for part in ("nlp104", "results"):
+        shutil.copytree(notebooks.ROOT / part, folder / part)
+    for file in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(notebooks.ROOT / file, folder)
+    build = "from setuptools import build_meta; build_meta.build_wheel('built')"
+    (folder / "built").mkdir()
+    subprocess.run([sys.executable, "-c", build], cwd=folder, check=True, capture_output=True)
+    [path] = (folder / "built").glob("*.whl")
+    zipfile.ZipFile(path).extractall(folder / "installed")
+    return folder / "installed"
 
 
-@pytest.fixture
-def server(tmp_path):
-    """A repository on the network, with one file in it."""
-    (tmp_path / "served").mkdir()
-    (tmp_path / "served" / "one.csv").write_text("é,1\n", encoding="utf-8")
-
-    class Handler(http.server.SimpleHTTPRequestHandler):
-        def __init__(self, *args):
-            super().__init__(*args, directory=tmp_path / "served")
-
-        def log_message(self, *args):
-            pass
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as running:
-        threading.Thread(target=running.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{running.server_port}"
-        running.shutdown()
+def test_what_chapters_read_is_installed_with_the_package(wheel):
+    stored = {p.relative_to(results.FOLDER) for p in results.FOLDER.rglob("*") if p.is_file()}
+    read = {path for path in stored if path.suffix in (".csv", ".json", ".md")}
+    assert {path for path in stored - read if path.suffix != ".png"} == set()
+    installed = wheel / "nlp104" / "results"
+    assert all(
+        (installed / path).read_bytes() == (results.FOLDER / path).read_bytes() for path in read
+    )
 
 
-def test_without_a_clone_it_is_fetched(server, tmp_path, monkeypatch):
-    monkeypatch.setattr(results, "FOLDER", tmp_path / "nowhere")
-    monkeypatch.setattr(results, "address", lambda name: f"{server}/{name}")
-    assert results.read("one.csv") == "é,1\n"
-    with pytest.raises(ConnectionError, match=r"two\.csv .*404"):
-        results.read("two.csv")
+def test_the_installed_package_reads_them(wheel):
+    code = "from nlp104.figures import results; print(len(results.read('depth/losses.json')))"
+    said = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=wheel,
+        env={"PYTHONPATH": str(wheel)},
+        text=True,
+        capture_output=True,
+    )
+    assert said.stdout == f"{len(results.read('depth/losses.json'))}\n", said.stderr
+
+
+def test_all_modules_and_their_data_are_installed(wheel):
+    tracked = subprocess.run(
+        ["git", "ls-files", "nlp104"], cwd=notebooks.ROOT, text=True, capture_output=True
+    ).stdout.split()
+    if not tracked:
+        pytest.skip("no clone")
+    assert [path for path in tracked if not (wheel / path).is_file()] == []
+    assert re.search(
+        "nlp104.cli.main:main", next(wheel.glob("*.dist-info/entry_points.txt")).read_text()
+    )

@@ -9,8 +9,9 @@ from decoding_models import VOCABULARY, make_model, random_sources, randomize, r
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nlp104.decoding import greedy, sample
-from nlp104.text import END_ID, START_ID
+from nlp104.data.tokenizer import END_ID, START_ID
+from nlp104.decoding.greedy import greedy
+from nlp104.decoding.sampling import sample
 
 LENGTH = 8
 

@@ -19,10 +19,10 @@ from browser import needs_browser, pages, visit
 from decoding_models import make_model
 
 import nlp104
-from nlp104 import pretrained, serve
-from nlp104.cli import main
-from nlp104.text import SPECIAL_TOKENS, Tokenizer
-from nlp104.translator import Translator, load_tokenizers
+from nlp104.cli.main import main
+from nlp104.data.tokenizer import SPECIAL_TOKENS, Tokenizer
+from nlp104.translation import pretrained, serve
+from nlp104.translation.translator import Translator, load_tokenizers
 
 if sys.version_info >= (3, 11):
     import tomllib

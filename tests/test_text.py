@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nlp104 import grammar, text, words
-from nlp104.text import SPECIAL_TOKENS, Tokenizer, normalize
+from nlp104.data import grammar, tokenizer, word_spacing
+from nlp104.data.tokenizer import SPECIAL_TOKENS, Tokenizer, normalize
 
 ENGLISH = [
     "Does the cat sleep?",
@@ -114,12 +114,12 @@ def test_spacing_is_learned_from_the_text():
 
 def test_learn_spacing_against_a_count_by_hand():
     pieces = [("«", (0, 1)), ("a", (1, 2)), (",", (2, 3)), ("b", (4, 5)), ("»", (6, 7))]
-    assert words.learn_spacing([pieces]) == ({","}, {"«"})
+    assert word_spacing.learn_spacing([pieces]) == ({","}, {"«"})
 
 
 @given(st.lists(st.sampled_from(["l'", "chat", "n'", "a", "?", ".", "peut-être", '"']), max_size=8))
 def test_join_loses_and_adds_nothing_but_spaces(tokens):
-    joined = words.join(tokens, {"."}, {"l'", "n'"})
+    joined = word_spacing.join(tokens, {"."}, {"l'", "n'"})
     assert joined.replace(" ", "") == "".join(tokens)
     assert "  " not in joined
 
@@ -131,7 +131,7 @@ LETTERS = sorted(set("".join(ENGLISH + FRENCH)))
 def test_bpe_is_lossless_on_known_characters(sentence):
     tokenizer = _bpe_of_all()
     ids = tokenizer.encode(sentence)
-    assert text.UNKNOWN_ID not in ids
+    assert tokenizer.UNKNOWN_ID not in ids
     assert tokenizer.decode(ids) == normalize(sentence)
 
 
@@ -183,7 +183,7 @@ def test_words_are_ranked_by_frequency_then_alphabet():
     assert tokenizer.tokens("a d") == ["a", "[UNK]"]
 
 
-@pytest.mark.parametrize("kind", text.KINDS)
+@pytest.mark.parametrize("kind", tokenizer.KINDS)
 def test_training_does_not_depend_on_order_or_chance(kind, tmp_path):
     # Every pair of letters is equally frequent: only a stable choice among equals survives this.
     sentences = [f"{a}{b} {b}{a}" for a, b in itertools.combinations("abcdefghijkl", 2)]
@@ -195,7 +195,7 @@ def test_training_does_not_depend_on_order_or_chance(kind, tmp_path):
     assert len(files) == 1
 
 
-@pytest.mark.parametrize("kind", text.KINDS)
+@pytest.mark.parametrize("kind", tokenizer.KINDS)
 def test_special_tokens_have_their_ids_and_cannot_be_written(trained, kind):
     tokenizer = trained[kind, "en"]
     assert [tokenizer.id_to_token(i) for i in range(4)] == list(SPECIAL_TOKENS)
@@ -204,7 +204,7 @@ def test_special_tokens_have_their_ids_and_cannot_be_written(trained, kind):
         assert not {0, 2, 3} & set(tokenizer.encode(f"the {token} cat"))
 
 
-@pytest.mark.parametrize("kind", text.KINDS)
+@pytest.mark.parametrize("kind", tokenizer.KINDS)
 def test_special_tokens_in_the_training_text_stay_out_of_the_vocabulary(kind):
     tokenizer = Tokenizer.train(["[PAD] a [END] b"], kind=kind)
     vocabulary = [tokenizer.id_to_token(i) for i in range(tokenizer.vocabulary_size)]
@@ -220,7 +220,7 @@ def test_decode_reads_up_to_the_end_and_skips_padding(trained):
     assert tokenizer.decode([1, 1]) == "[UNK] [UNK]"
 
 
-@pytest.mark.parametrize("kind", text.KINDS)
+@pytest.mark.parametrize("kind", tokenizer.KINDS)
 def test_ids_outside_the_vocabulary(trained, kind):
     tokenizer = trained[kind, "fr"]
     for i in (-1, tokenizer.vocabulary_size):
@@ -234,12 +234,12 @@ def test_ids_outside_the_vocabulary(trained, kind):
 def test_unknown_words_and_characters(trained):
     word, bpe = trained["word", "en"], trained["bpe", "en"]
     assert word.tokens("the zebra sleep") == ["the", "[UNK]", "sleep"]
-    assert word.token_to_id("zebra") == text.UNKNOWN_ID
+    assert word.token_to_id("zebra") == tokenizer.UNKNOWN_ID
     assert "[UNK]" in bpe.tokens("cat 猫")
     assert bpe.tokens("cat 猫")[0] == bpe.tokens("cat")[0]
 
 
-@pytest.mark.parametrize("kind", text.KINDS)
+@pytest.mark.parametrize("kind", tokenizer.KINDS)
 def test_encode_batch_is_encode_of_each(trained, kind):
     tokenizer = trained[kind, "fr"]
     assert tokenizer.encode_batch(FRENCH) == [tokenizer.encode(s) for s in FRENCH]
@@ -280,7 +280,7 @@ def test_training_refuses(options, message):
         Tokenizer.train(**({"sentences": ["abc a"], "kind": "word"} | options))
 
 
-@pytest.mark.parametrize("kind", text.KINDS)
+@pytest.mark.parametrize("kind", tokenizer.KINDS)
 def test_save_and_load(trained, kind, tmp_path):
     tokenizer = trained[kind, "fr"]
     tokenizer.save(tmp_path / "tokenizer.json")
@@ -326,7 +326,7 @@ def test_a_failed_save_leaves_the_old_file(trained, tmp_path, monkeypatch):
     def disk_full(*_):
         raise OSError("No space left on device")
 
-    monkeypatch.setattr(text.os, "replace", disk_full)
+    monkeypatch.setattr(tokenizer.os, "replace", disk_full)
     with pytest.raises(OSError, match="No space"):
         trained["word", "fr"].save(path)
     assert path.read_bytes() == before

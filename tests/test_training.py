@@ -9,20 +9,21 @@ import keras
 import numpy as np
 import pytest
 
-from nlp104 import training
-from nlp104.batches import Batches
-from nlp104.checkpoints import (
+from nlp104.data.batches import Batches
+from nlp104.training import loop
+from nlp104.training.checkpoints import (
     average_checkpoints,
     epoch_checkpoints,
     load_state,
-    replacing,
     save_state,
     save_weights,
 )
-from nlp104.objective import WarmupSchedule, adam, compile_model
-from nlp104.progress import Progress, duration
-from nlp104.training import train
-from nlp104.transformer import Transformer
+from nlp104.training.loop import train
+from nlp104.training.optimizer import adam, compile_model
+from nlp104.training.progress import Progress, duration
+from nlp104.training.schedule import WarmupSchedule
+from nlp104.transformer.model import Transformer
+from nlp104.utils.files import replacing
 
 VOCABULARY = 11
 EXACT = pytest.mark.skipif(
@@ -88,7 +89,7 @@ def without_time(history):
 
 def interrupt(monkeypatch, epoch, step, number=signal.SIGINT):
     """Send a signal to this process when a step of an epoch, both counted from 0, is complete."""
-    original = training._Watch.on_train_batch_end
+    original = loop._Watch.on_train_batch_end
 
     def on_train_batch_end(self, batch, logs=None):
         position = self._run.position
@@ -96,7 +97,7 @@ def interrupt(monkeypatch, epoch, step, number=signal.SIGINT):
             signal.raise_signal(number)
         original(self, batch, logs)
 
-    monkeypatch.setattr(training._Watch, "on_train_batch_end", on_train_batch_end)
+    monkeypatch.setattr(loop._Watch, "on_train_batch_end", on_train_batch_end)
 
 
 @EXACT
@@ -144,7 +145,7 @@ def test_stop_without_output_keeps_the_model(monkeypatch):
 
 def test_signals():
     before = signal.getsignal(signal.SIGINT)
-    with training._stop_on_signal() as stop:
+    with loop._stop_on_signal() as stop:
         assert not stop
         signal.raise_signal(signal.SIGINT)
         assert stop
@@ -235,16 +236,16 @@ def test_loss_that_is_no_number_keeps_the_last_good_state(tmp_path):
 
 
 def test_a_long_epoch_saves_in_between(tmp_path, monkeypatch):
-    monkeypatch.setattr(training, "LOOK_SECONDS", -1)
-    monkeypatch.setattr(training, "SAVE_SECONDS", -1)
+    monkeypatch.setattr(loop, "LOOK_SECONDS", -1)
+    monkeypatch.setattr(loop, "SAVE_SECONDS", -1)
     steps = []
-    original = training.save_state
+    original = loop.save_state
 
     def record(path, model, position):
         steps.append((position["epoch"], position["step"]))
         original(path, model, position)
 
-    monkeypatch.setattr(training, "save_state", record)
+    monkeypatch.setattr(loop, "save_state", record)
     train(make_toy(), make_batches(30), epochs=2, output=tmp_path, verbose=0)
     assert steps == [(0, 1), (0, 2), (0, 3), (1, 0), (1, 1), (1, 2), (1, 3), (2, 0)]
 
@@ -254,9 +255,9 @@ def test_a_crash_resumes_from_the_last_save(tmp_path, monkeypatch):
     """Nobody could save: training goes on from the state in between, and ends the same."""
     whole = make_toy()
     train(whole, make_batches(), epochs=2, verbose=0)
-    monkeypatch.setattr(training, "LOOK_SECONDS", -1)
-    monkeypatch.setattr(training, "SAVE_SECONDS", -1)
-    original = training._Watch.on_train_batch_end
+    monkeypatch.setattr(loop, "LOOK_SECONDS", -1)
+    monkeypatch.setattr(loop, "SAVE_SECONDS", -1)
+    original = loop._Watch.on_train_batch_end
 
     def crash(self, batch, logs=None):
         original(self, batch, logs)
@@ -264,7 +265,7 @@ def test_a_crash_resumes_from_the_last_save(tmp_path, monkeypatch):
             raise RuntimeError("power cut")
 
     with monkeypatch.context() as patch:
-        patch.setattr(training._Watch, "on_train_batch_end", crash)
+        patch.setattr(loop._Watch, "on_train_batch_end", crash)
         with pytest.raises(RuntimeError, match="power cut"):
             train(make_toy(), make_batches(), epochs=2, output=tmp_path, verbose=0)
     model = make_toy(seed=5)
@@ -288,7 +289,7 @@ def test_progress_lines(capsys, monkeypatch):
 def test_estimate_of_the_time_left(capsys, monkeypatch):
     """Steps of one second each: the estimate leaves out the first one, which took a minute."""
     clock = [60.0]
-    monkeypatch.setattr("nlp104.progress.time.perf_counter", lambda: clock[0])
+    monkeypatch.setattr("nlp104.training.progress.time.perf_counter", lambda: clock[0])
     for verbose, expected in (
         (1, "\repoch 1/5  step 31/100  loss 2.5000  8 min left\x1b[K"),
         (2, "about 8 min left\n"),
@@ -332,7 +333,7 @@ def test_another_run_in_the_output(tmp_path):
 def test_damaged_state_is_a_clear_error(tmp_path, damage):
     path = tmp_path / "latest.npz"
     model = make_toy()
-    training._build(model, make_batches())
+    loop._build(model, make_batches())
     save_state(path, model, {"epoch": 1})
     assert load_state(path, model) == {"epoch": 1}
     path.write_bytes(damage(path.read_bytes()))
@@ -342,7 +343,7 @@ def test_damaged_state_is_a_clear_error(tmp_path, damage):
 
 def test_average_is_the_mean_of_the_weights(tmp_path):
     model = make_toy()
-    training._build(model, make_batches())
+    loop._build(model, make_batches())
     rng = np.random.default_rng(0)
     paths, weights = [], []
     for number in range(3):
@@ -359,7 +360,7 @@ def test_average_is_the_mean_of_the_weights(tmp_path):
 
 def test_bad_checkpoints_leave_the_model_as_it_is(tmp_path):
     model = make_toy()
-    training._build(model, make_batches())
+    loop._build(model, make_batches())
     before = model.get_weights()
     good, bad = tmp_path / "good.weights.h5", tmp_path / "bad.weights.h5"
     save_weights(good, make_built_toy())
@@ -378,7 +379,7 @@ def test_bad_checkpoints_leave_the_model_as_it_is(tmp_path):
 
 def make_built_toy(**options):
     model = make_toy(seed=2, **options)
-    training._build(model, make_batches())
+    loop._build(model, make_batches())
     return model
 
 

@@ -12,17 +12,13 @@ from hypothesis import strategies as st
 from keras import ops
 from layer_checks import check_layer, compiled
 
-from nlp104.encoding import sinusoidal_positions
-from nlp104.sublayers import Residual
-from nlp104.transformer import (
-    PRESETS,
-    Decoder,
-    DecoderLayer,
-    Encoder,
-    EncoderLayer,
-    FeedForward,
-    Transformer,
-)
+from nlp104.encoding.positions import sinusoidal_positions
+from nlp104.transformer.decoder import Decoder, DecoderLayer
+from nlp104.transformer.encoder import Encoder, EncoderLayer
+from nlp104.transformer.feed_forward import FeedForward
+from nlp104.transformer.model import Transformer
+from nlp104.transformer.presets import PRESETS
+from nlp104.transformer.residual import Residual
 
 BLOCK = {"hidden_dim": 12, "intermediate_dim": 20, "num_heads": 3, "dropout": 0.0}
 MODEL = {"vocabulary_size": 11, "num_layers": 2, **BLOCK}

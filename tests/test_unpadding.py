@@ -7,9 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from keras import ops
 
-from nlp104.objective import MaskedAccuracy, MaskedCrossentropy, TokenLoss, compile_model
-from nlp104.transformer import Transformer
-from nlp104.unpadding import without_padding
+from nlp104.training.loss import MaskedCrossentropy
+from nlp104.training.metrics import MaskedAccuracy, TokenLoss
+from nlp104.training.optimizer import compile_model
+from nlp104.transformer.model import Transformer
+from nlp104.transformer.skip_padding import without_padding
 
 BACKEND = keras.backend.backend()
 SKIPS = BACKEND != "jax"

@@ -7,8 +7,9 @@ import pytest
 from keras import ops
 
 from benchmarks import wires
-from nlp104 import blocks, results
-from nlp104.sublayers import Residual
+from nlp104.figures import results
+from nlp104.transformer import block
+from nlp104.transformer.residual import Residual
 
 SMALL = {"num_layers": 2, "hidden_dim": 8, "intermediate_dim": 16, "num_heads": 2}
 SOURCE, TARGET = np.array([[5, 6, 7, 8, 3]]), np.array([[2, 9, 8, 7]])
@@ -33,10 +34,10 @@ def changed(ids, place):
 def without_effect(model, part):
     """Whether other weights in all layers of one kind leave the logits as they are."""
     before = logits(model)
-    for block in (*model.encoder.blocks, *model.decoder.blocks):
-        for name, layer in vars(block).items():
-            if name.endswith(part) and hasattr(layer, "weights"):
-                for weight in layer.weights:
+    for layer in (*model.encoder.blocks, *model.decoder.blocks):
+        for name, piece in vars(layer).items():
+            if name.endswith(part) and hasattr(piece, "weights"):
+                for weight in piece.weights:
                     weight.assign(
                         weight + np.linspace(0, 1, np.prod(weight.shape)).reshape(weight.shape)
                     )
@@ -69,7 +70,7 @@ def test_a_variant_fails_its_own_examination_and_no_other(name):
     model = wires.build(name, 12, 12, **SMALL)
     failed = [which for which, fails in EXAMINATIONS.items() if fails(model)]
     assert failed == [which for which in [name] if which != "full"]
-    assert blocks.Residual is Residual  # the package is as it was
+    assert block.Residual is Residual  # the package is as it was
 
 
 def test_right_words_in_any_order():

@@ -15,11 +15,13 @@ from pathlib import Path
 import numpy as np
 from keras import ops
 
-from nlp104 import ingredients, recipe
-from nlp104.batches import Batches
-from nlp104.checkpoints import replacing
-from nlp104.objective import compile_model
-from nlp104.translator import Translator
+from nlp104.data.batches import Batches
+from nlp104.training.optimizer import compile_model
+from nlp104.training.pipeline import read_corpus
+from nlp104.training.run_record import read_record
+from nlp104.training.settings import PATHS
+from nlp104.translation.translator import Translator
+from nlp104.utils.files import replacing
 
 COUNT = 64
 
@@ -36,8 +38,8 @@ def listening(run, **places):
         [[of every head] of every layer]}, "entropy of equal weights": {kind: number}}`` with the
         kinds of `nlp104.Transformer.attention_scores`, in nats.
     """
-    settings = recipe.read(run)["settings"] | dict.fromkeys(recipe.PATHS) | places
-    pairs = ingredients.load_corpus(settings, None).validation
+    settings = read_record(run)["settings"] | dict.fromkeys(PATHS) | places
+    pairs = read_corpus(settings, None).validation
     drawn = np.random.default_rng(0).permutation(len(pairs))[:COUNT]
     translator = Translator.load(run)
     tokenizers = translator.source_tokenizer, translator.target_tokenizer
@@ -81,7 +83,7 @@ def _entropies(model, inputs):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("run", type=Path, help="directory that nlp104 train made")
-    for place in recipe.PATHS:
+    for place in PATHS:
         parser.add_argument(f"--{place}", default=argparse.SUPPRESS, help="as of nlp104 train")
     options = parser.parse_args()
     with replacing(options.run / "listening.json") as temporary:

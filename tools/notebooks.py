@@ -72,7 +72,7 @@ def environment(**settings):
 
 
 def alternative_text(output):
-    """The text that stands for an image, from the metadata that `nlp104.plot.show` writes."""
+    """The text that stands for an image, from the metadata that `plots.show` writes."""
     metadata = output.get("metadata", {})
     return next((metadata[kind]["alt"] for kind in IMAGES if "alt" in metadata.get(kind, {})), "")
 

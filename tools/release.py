@@ -8,8 +8,8 @@ to write. Score the stored model, not that of the run: rounding may change a wor
 
 import argparse
 
-from nlp104.pretrained import FOLDER
-from nlp104.translator import Translator
+from nlp104.translation.pretrained import FOLDER
+from nlp104.translation.translator import Translator
 
 
 def release(run, name):

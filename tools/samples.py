@@ -12,10 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
-from nlp104 import recipe
-from nlp104.checkpoints import epoch_checkpoints, epoch_of, replacing
-from nlp104.corpus import load
-from nlp104.translator import Translator
+from nlp104.data.corpus import load_corpus
+from nlp104.training.checkpoints import epoch_checkpoints, epoch_of
+from nlp104.training.run_record import read_record
+from nlp104.translation.translator import Translator
+from nlp104.utils.files import replacing
 
 COUNT = 12
 
@@ -25,12 +26,12 @@ def samples(run, data):
 
     Args:
         run: Directory that `nlp104 train` made, with its checkpoints.
-        data: As of `nlp104.corpus.load`.
+        data: As of `nlp104.data.corpus.load_corpus`.
 
     Returns:
         ``{"sources": […], "references": [[…], …], "epochs": {epoch: translations}}``.
     """
-    corpus = load(data, seed=recipe.read(run)["settings"]["seed"])
+    corpus = load_corpus(data, seed=read_record(run)["settings"]["seed"])
     pairs = corpus.references("test")
     drawn = np.random.default_rng(0).permutation(len(pairs))[:COUNT]  # a file is sorted by length
     sources, references = zip(*(pairs[i] for i in drawn), strict=True)

@@ -12,11 +12,11 @@ import json
 
 import numpy as np
 
-from nlp104.checkpoints import replacing
-from nlp104.corpus import load
-from nlp104.evaluation import bleu, exact_match
-from nlp104.pretrained import load_pretrained
-from nlp104.results import FOLDER
+from nlp104.data.corpus import load_corpus
+from nlp104.figures.results import FOLDER
+from nlp104.translation.evaluation import bleu, exact_match
+from nlp104.translation.pretrained import load_pretrained
+from nlp104.utils.files import replacing
 
 SHOWN = 40
 LENGTHS = ((1, 4), (5, 6), (7, 9), (10, 14), (15, 99))  # words
@@ -27,13 +27,13 @@ def scores(name, data, seed):
 
     Args:
         name: As of `nlp104.load_pretrained`.
-        data: As of `nlp104.corpus.load`.
+        data: As of `nlp104.data.corpus.load_corpus`.
         seed: That of the split with which the model was trained.
 
     Returns:
         A dictionary that JSON can hold.
     """
-    pairs = load(data, seed=seed).references("test")
+    pairs = load_corpus(data, seed=seed).references("test")
     sources, references = zip(*pairs, strict=True)
     translator = load_pretrained(name)
     shown = np.random.default_rng(seed).permutation(len(pairs))[:SHOWN].tolist()

@@ -9,8 +9,8 @@ import numpy as np
 from keras import ops
 
 from benchmarks.data import LONGEST, stream
-from nlp104.batches import untuned_dataset
-from nlp104.text import END_ID, PAD_ID, START_ID
+from nlp104.data.batches import untuned_dataset
+from nlp104.data.tokenizer import END_ID, PAD_ID, START_ID
 
 NEVER = -1e9  # a logit that no search chooses
 

@@ -9,7 +9,7 @@ import keras_hub
 from keras import layers, ops
 
 from benchmarks.peers.keras_peer import KerasPeer, start_tokens, token_inputs
-from nlp104.text import END_ID
+from nlp104.data.tokenizer import END_ID
 
 
 class Transformer(keras.Model):

@@ -2,9 +2,9 @@
 
 from benchmarks.peers.keras_peer import KerasPeer, Listed
 from nlp104 import decoding
-from nlp104.batches import Batches
-from nlp104.objective import compile_model
-from nlp104.transformer import Transformer
+from nlp104.data.batches import Batches
+from nlp104.training.optimizer import compile_model
+from nlp104.transformer.model import Transformer
 
 
 class Peer(KerasPeer):

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from benchmarks.data import stream
-from nlp104.text import END_ID, PAD_ID, START_ID
+from nlp104.data.tokenizer import END_ID, PAD_ID, START_ID
 
 
 class Transformer(nn.Module):

@@ -72,7 +72,7 @@ class CommandHelp(SphinxDirective):
 
     def run(self):
         """Ask the command; the page is read again when its options change."""
-        self.env.note_dependency(str(REPOSITORY / "nlp104" / "options.py"))
+        self.env.note_dependency(str(REPOSITORY / "nlp104" / "cli" / "options.py"))
         help = subprocess.run(
             [sys.executable, "-m", "nlp104", self.arguments[0], "--help"],
             cwd=REPOSITORY,

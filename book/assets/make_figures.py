@@ -3,27 +3,27 @@
     python book/assets/make_figures.py
 
 The picture is a drawing of the idea, not a measurement: the heights of its bars are chosen, and its
-caption says so. The colours of the light one are those of `nlp104.plot`; the dark one uses lighter
-shades of the same hues.
+caption says so. The colours of the light one are those of `nlp104.figures.style`; the dark one uses
+lighter shades of the same hues.
 """
 
 from html import escape
 from pathlib import Path
 
-from nlp104 import plot
+from nlp104.figures import plots
 
 HERE = Path(__file__).resolve().parent
 LIGHT = {
-    "query": plot.QUERY,
-    "key": plot.KEY,
-    "value": plot.VALUE,
-    "weight": plot.ATTENTION,
-    "ink": plot.INK,
+    "query": plots.QUERY,
+    "key": plots.KEY,
+    "value": plots.VALUE,
+    "weight": plots.ATTENTION,
+    "ink": plots.INK,
     "quiet": "#57534A",
-    "card": plot.CARD,
+    "card": plots.CARD,
     "box": "#FFFFFF",
     "line": "#DCD9D0",
-    "on_chip": {"query": "#FFFFFF", "key": plot.INK, "value": plot.INK},
+    "on_chip": {"query": "#FFFFFF", "key": plots.INK, "value": plots.INK},
 }
 DARK = {
     "query": "#6CBCEC",
@@ -138,8 +138,8 @@ def overview(colors):
 
 def emblem():
     """Three vectors and what they make: the sign in the corner of every page."""
-    parts = [box(0, 0, 32, 32, plot.INK)]
-    for x, color, y in ((4, plot.QUERY, 14), (12, plot.KEY, 6), (20, plot.VALUE, 10)):
+    parts = [box(0, 0, 32, 32, plots.INK)]
+    for x, color, y in ((4, plots.QUERY, 14), (12, plots.KEY, 6), (20, plots.VALUE, 10)):
         parts.append(
             f'<rect x="{x + 1}" y="{y}" width="6" height="{27 - y}" rx="1.5" fill="{color}"/>'
         )

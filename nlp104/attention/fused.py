@@ -1,0 +1,41 @@
+"""The weighted mean of the values in one operation, where a device has one."""
+
+import keras
+from keras import ops
+
+
+def fused_attention(query, key, value, attention_mask=None):
+    """The weighted mean of the values, without ever holding the weights where the device can.
+
+    On a GPU that saves memory that grows with the square of the length (Dao et al., 2022), and
+    time.
+
+    Args:
+        query: `[batch, heads, query, key_dim]`, scaled.
+        key: `[batch, heads, length, key_dim]`.
+        value: `[batch, heads, length, key_dim]`.
+        attention_mask: booleans that broadcast to `[batch, heads, query, length]`.
+
+    Returns:
+        `[batch, heads, query, key_dim]`, as from `attention_weights` times the values; zeros for
+        a query that may see nothing.
+    """
+
+    def heads_last(x):
+        return ops.transpose(x, (0, 2, 1, 3))
+
+    mask = attention_mask
+    if mask is not None:
+        mask = ops.reshape(mask, (1,) * (4 - len(mask.shape)) + tuple(ops.shape(mask)))
+    outputs = ops.dot_product_attention(*map(heads_last, (query, key, value)), mask=mask, scale=1.0)
+    outputs = heads_last(outputs)
+    if mask is not None:  # left to itself, the operation gives the mean of all values here
+        outputs = outputs * ops.cast(ops.any(mask, axis=-1, keepdims=True), outputs.dtype)
+    return outputs
+
+
+def has_fused_attention():
+    """Whether weights and weighted mean are one operation here: PyTorch, and JAX but on a CPU."""
+    if keras.backend.backend() == "jax":
+        return not keras.distribution.list_devices()[0].startswith("cpu")
+    return keras.backend.backend() == "torch"

@@ -1,0 +1,1 @@
+"""The command line: ``nlp104 train | translate | evaluate | export | serve``."""

@@ -1,0 +1,296 @@
+"""Token ids to padded batches, sorted by length so that little work is spent on padding."""
+
+from collections.abc import Sequence
+
+import keras
+import numpy as np
+
+from nlp104.data.tokenizer import END_ID, PAD_ID, START_ID
+
+
+class Batches(keras.utils.PyDataset):
+    """Sentence pairs as integer arrays, ready for `model.fit`, `evaluate` and `predict`.
+
+    One batch is ``({"encoder_token_ids": [batch, source], "decoder_token_ids": [batch, target]},
+    labels [batch, target])``, all int32 and padded with 0. The source ends with ``[END]``. The
+    decoder reads ``[START]`` and the target; the labels are the target and ``[END]``: at each
+    position the model sees what stands before it and is asked for what comes next (teacher
+    forcing).
+
+    Both lengths of a pair are rounded up to multiples of `bucket_width`. Pairs that agree in both
+    form a cell; the cells stand in the order of their lengths, and the whole is cut into batches.
+    Each epoch shuffles the pairs inside every cell, and then the batches. So all epochs have the
+    same number of batches of the same shapes (which matters where each shape is compiled), while a
+    sentence meets others every time. What batch `i` of an epoch holds depends on the seed, the
+    epoch and `i`, and on nothing else. (Pass ``shuffle=False`` to `fit`, or Keras draws an order of
+    its own, which no seed here decides.)
+
+    Wide buckets have few shapes, narrow ones little padding. Where each shape is compiled (JAX, or
+    XLA, which Keras turns on by itself for TensorFlow on a GPU) 8 is a good width; otherwise
+    narrower is faster.
+
+    Args:
+        sources: For each sentence its token ids, without special tokens.
+        targets: The same for the translations.
+        batch_size: The number of pairs in a batch.
+        tokens_per_batch: Instead of `batch_size`: the number of positions, padding included, that
+            the longer side of a batch may have.
+        max_length: Pairs with a side longer than this, its special token included, are left out and
+            counted in `num_dropped`. `None` keeps all.
+        bucket_width: Lengths are padded to a multiple of this.
+        shuffle: Whether to shuffle. If not, batches go from short to long.
+        seed: The seed of the shuffling.
+
+    Attributes:
+        epoch: The epoch that is given out; see `seek`.
+        num_pairs: The number of pairs in an epoch.
+        num_dropped: The number of pairs left out because of `max_length`.
+        num_tokens: The number of real target tokens (labels) in an epoch.
+        padding_share: The share of all positions, both sides together, that hold padding.
+        shapes: The different ``(batch, source, target)`` shapes, sorted.
+
+    Raises:
+        ValueError: If there are no pairs or not as many targets as sources, a token id is not
+            positive, or an option is not a positive integer.
+
+    Example:
+        >>> batches = Batches([[4, 5], [6]], [[7], [8, 9]], bucket_width=1, shuffle=False)
+        >>> inputs, labels = batches[0]
+        >>> inputs["decoder_token_ids"].tolist(), labels.tolist()
+        ([[2, 7, 0], [2, 8, 9]], [[7, 3, 0], [8, 9, 3]])
+    """
+
+    def __init__(
+        self,
+        sources: Sequence[Sequence[int]],
+        targets: Sequence[Sequence[int]],
+        batch_size: int = 64,
+        tokens_per_batch: int | None = None,
+        max_length: int | None = None,
+        bucket_width: int = 8,
+        shuffle: bool = True,
+        seed: int = 104,
+    ):
+        super().__init__()
+        _check_positive("batch_size", batch_size)
+        _check_positive("bucket_width", bucket_width)
+        if tokens_per_batch is not None:
+            _check_positive("tokens_per_batch", tokens_per_batch)
+        if max_length is not None:
+            _check_positive("max_length", max_length)
+        if len(sources) != len(targets):
+            raise ValueError(
+                f"Expected as many targets as sources. Received: {len(sources)} sources and "
+                f"{len(targets)} targets."
+            )
+        pairs = [
+            (source, target)
+            for source, target in zip(sources, targets, strict=True)
+            if max_length is None or max(len(source), len(target)) < max_length
+        ]
+        if not pairs:
+            limit = "" if max_length is None else f" of at most {max_length} tokens a side"
+            raise ValueError(
+                f"Expected at least one sentence pair{limit}. "
+                f"Received: {len(sources)} pairs{', all longer' if sources else ''}."
+            )
+        self.seed = seed
+        self.shuffle = shuffle
+        self.num_pairs = len(pairs)
+        self.num_dropped = len(sources) - len(pairs)
+        self._sources = _Rows([[*source, END_ID] for source, _ in pairs])
+        self._targets = _Rows([[START_ID, *target, END_ID] for _, target in pairs])
+        # A row of targets serves as decoder input without its end and as labels without its start.
+        target_lengths = self._targets.lengths - 1
+        self._bucket_width = bucket_width
+        self._plan(self._sources.lengths, target_lengths, batch_size, tokens_per_batch)
+        self.num_tokens = int(target_lengths.sum())
+        self.shapes = sorted(set(self._shapes))
+        positions = sum(rows * (source + target) for rows, source, target in self._shapes)
+        self.padding_share = 1 - int(self._sources.lengths.sum() + self.num_tokens) / positions
+        self.seek(0)
+
+    def _plan(self, source_lengths, target_lengths, batch_size, tokens_per_batch):
+        """Decides what is the same in every epoch: the cells, the cuts and the shapes."""
+        source = -(-source_lengths // self._bucket_width)  # in buckets, rounded up
+        target = -(-target_lengths // self._bucket_width)
+        # Every second target width goes through its source widths backwards. So a batch that
+        # reaches over from one target width to the next still has sources of about one length.
+        self._cell = target * 2 * (source.max() + 1) + np.where(target % 2, source, -source)
+        order = np.argsort(self._cell, kind="stable")
+        source, target = source[order] * self._bucket_width, target[order] * self._bucket_width
+        self._cuts = [*range(0, len(order), batch_size), len(order)]
+        if tokens_per_batch is not None:
+            self._cuts = _cuts_by_tokens(np.maximum(source, target), tokens_per_batch)
+        starts = self._cuts[:-1]
+        self._shapes = list(
+            zip(
+                np.diff(self._cuts).tolist(),
+                np.maximum.reduceat(source, starts).tolist(),
+                np.maximum.reduceat(target, starts).tolist(),
+                strict=True,
+            )
+        )
+
+    def seek(self, epoch: int, step: int = 0) -> None:
+        """Makes batch `step` of `epoch` the next one, `self[0]`.
+
+        `len` then is the number of batches from there to the end of the epoch. `model.fit` asks for
+        it once, so the rest of an epoch needs a call of `fit` of its own.
+
+        Args:
+            epoch: The epoch, counted from 0.
+            step: The number of batches of the epoch to pass over.
+
+        Raises:
+            ValueError: If the epoch has no such batch.
+        """
+        if not 0 <= step < len(self._shapes):
+            raise ValueError(
+                f"Expected a step from 0 to {len(self._shapes) - 1}. Received: {step}."
+            )
+        self.epoch, self._first = epoch, step
+        self._asked: set[int] | None = None  # what Keras has asked for in the running epoch
+        pairs, batches = np.arange(self.num_pairs), np.arange(len(self._shapes))
+        if self.shuffle:
+            generator = np.random.default_rng((self.seed, epoch))
+            pairs, batches = generator.permutation(pairs), generator.permutation(batches)
+        self._order = pairs[np.argsort(self._cell[pairs], kind="stable")]
+        self._batches = batches
+
+    def __len__(self):
+        return len(self._shapes) - self._first
+
+    def __iter__(self):
+        return (self._padded(batch, *self._widths(batch)) for batch in self._batches[self._first :])
+
+    def feed(self):
+        """What is left of the epoch, as `fit` and `evaluate` read it fastest.
+
+        Keras turns a `PyDataset` into a `tf.data.Dataset` that tunes itself as it runs. When such a
+        dataset ends, TensorFlow may wait for the tuner to wake up, and it sleeps twice as long each
+        time: measured were 5 idle seconds after 5 seconds of training.
+
+        Returns:
+            On TensorFlow a `tf.data.Dataset` of these batches that tunes nothing, elsewhere `self`.
+
+        Example:
+            >>> batches.seek(epoch=3)
+            >>> model.fit(batches.feed(), shuffle=False)
+        """
+        if keras.backend.backend() != "tensorflow":
+            return self
+        import tensorflow as tf
+
+        ids = tf.TensorSpec([None, None], "int32")
+        inputs = {"encoder_token_ids": ids, "decoder_token_ids": ids}
+        return untuned_dataset(self._asked_for, (inputs, ids), len(self))
+
+    def _asked_for(self):
+        """The batches of a running epoch, one after the other, as Keras would ask for them."""
+        self.on_epoch_begin()
+        for index in range(len(self)):
+            yield self[index]
+
+    def __getitem__(self, index):
+        if not 0 <= index < len(self):
+            raise IndexError(f"Batch {index} of {len(self)}.")
+        batch = self._batches[self._first + index]
+        widths = self._widths(batch)
+        if index == 1 and self._asked != {0} and keras.backend.backend() == "tensorflow":
+            widths = self._unlike_first(widths)
+        if self._asked is not None and index not in self._asked:
+            self._asked.add(index)
+        else:  # nothing is asked for twice in an epoch: if one was running, it was broken off
+            self._asked = None
+        return self._padded(batch, *widths)
+
+    def _widths(self, batch):
+        return self._shapes[batch][1:]
+
+    def _padded(self, batch, source_width, target_width):
+        rows = self._order[self._cuts[batch] : self._cuts[batch + 1]]
+        source = self._sources.padded(rows, source_width)
+        target = self._targets.padded(rows, target_width + 1)
+        labels = target[:, 1:]
+        decoder = np.where(labels != PAD_ID, target[:, :-1], PAD_ID)  # [END] is no input
+        return {"encoder_token_ids": source, "decoder_token_ids": decoder}, labels
+
+    def _unlike_first(self, widths):
+        """Widens the sides of batch 1 that are as wide as in batch 0, unless all batches are.
+
+        Before it trains on TensorFlow, Keras looks at batches 0 and 1, and takes the dimensions in
+        which they agree for constant: a later batch of another width would be an error. When they
+        differ on both sides, Keras traces one program for all shapes. Padding changes no result,
+        and a running epoch, which asks for batch 1 right after batch 0, gets it without.
+        """
+        first = self._widths(self._batches[self._first])
+        all_widths = zip(*(shape[1:] for shape in self.shapes), strict=True)
+        return [
+            width + self._bucket_width if width == like and len(set(side)) > 1 else width
+            for width, like, side in zip(widths, first, all_widths, strict=True)
+        ]
+
+    def on_epoch_begin(self):
+        """Called by Keras: every batch will now be asked for once."""
+        self._asked = set()
+
+    def on_epoch_end(self):
+        """Called by Keras: moves to the next epoch, if all of this one was given out."""
+        # Keras also calls this before the first epoch and after it has looked at a batch.
+        if self._asked is not None and len(self._asked) == len(self):
+            self.seek(self.epoch + 1)
+        self._asked = None
+
+
+def untuned_dataset(generate, signature, length):
+    """A `tf.data.Dataset` that prefetches and does not tune itself; see `Batches.feed` for why.
+
+    Args:
+        generate: Function that returns an iterator over the elements.
+        signature: Their nested `tf.TensorSpec`s.
+        length: The number of elements.
+    """
+    import tensorflow as tf
+
+    dataset = tf.data.Dataset.from_generator(generate, output_signature=signature)
+    dataset = dataset.apply(tf.data.experimental.assert_cardinality(length)).prefetch(2)
+    options = tf.data.Options()
+    options.autotune.enabled = False
+    return dataset.with_options(options)
+
+
+class _Rows:
+    """Lists of integers of different lengths, one after the other in a single array."""
+
+    def __init__(self, rows):
+        self.lengths = np.fromiter(map(len, rows), np.int64, len(rows))
+        self._starts = np.cumsum(self.lengths) - self.lengths
+        self._ids = np.fromiter((i for row in rows for i in row), np.int32, self.lengths.sum())
+        if self._ids.min() <= PAD_ID:
+            raise ValueError(
+                f"Expected token ids above {PAD_ID}, the padding. Received: {self._ids.min()}."
+            )
+
+    def padded(self, rows, width):
+        """Returns the given rows as an array [rows, width], with 0 behind their ends."""
+        columns = np.arange(width)
+        # Past the end of its row an index points into the next one; there, padding replaces the id.
+        ids = self._ids.take(self._starts[rows, None] + columns, mode="clip")
+        return np.where(columns < self.lengths[rows, None], ids, np.int32(PAD_ID))
+
+
+def _cuts_by_tokens(widths, tokens_per_batch):
+    """Cuts where one more pair would take the batch, padded to its widest, above the limit."""
+    cuts, widest = [0], 0
+    for i, width in enumerate(widths.tolist()):
+        widest = max(widest, width)
+        if i > cuts[-1] and (i + 1 - cuts[-1]) * widest > tokens_per_batch:
+            cuts.append(i)
+            widest = width
+    return [*cuts, len(widths)]
+
+
+def _check_positive(name, value):
+    if not isinstance(value, int) or value < 1:
+        raise ValueError(f"`{name}` must be a positive integer. Received: {value!r}.")

@@ -1,0 +1,243 @@
+"""Sentence pairs for training, validation and test, from a name or from files, without leaks."""
+
+import logging
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nlp104.data.download import fetch
+from nlp104.data.named_corpora import CORPORA
+from nlp104.data.splits import Pair, split, subset
+from nlp104.data.tokenizer import normalize
+
+NAMES = ("grammar", *CORPORA)
+GRAMMAR_SIZES = (20_000, 1_000, 1_000)
+
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Sentence pairs in three parts.
+
+    Attributes:
+        name: What it was loaded by.
+        source: The language of the first sentence of each pair.
+        target: The language of the second.
+        train: The pairs to learn from.
+        validation: The pairs to watch while training.
+        test: The pairs to report on, once.
+        attribution: Whose it is and under which licence.
+        description: What it is, in one sentence.
+        accepted: For the grammar corpus: all right translations of a source sentence.
+    """
+
+    name: str
+    source: str
+    target: str
+    train: list[Pair]
+    validation: list[Pair]
+    test: list[Pair]
+    attribution: str = ""
+    description: str = ""
+    accepted: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
+
+    def references(self, split: str = "test") -> list[tuple[str, tuple[str, ...]]]:
+        """Returns each source sentence of a part once, with all its right translations.
+
+        Args:
+            split: ``"train"``, ``"validation"`` or ``"test"``.
+
+        Returns:
+            A list of (source, (target, …)).
+        """
+        grouped: dict[str, dict[str, None]] = {}
+        for source, target in getattr(self, split):
+            grouped.setdefault(source, {})[target] = None
+        return [(s, self.accepted.get(s) or tuple(targets)) for s, targets in grouped.items()]
+
+
+def load_corpus(
+    name_or_path: str | os.PathLike,
+    source: str | None = None,
+    target: str | None = None,
+    directory: str | os.PathLike | None = None,
+    seed: int = 104,
+    validation: str | os.PathLike | None = None,
+    test: str | os.PathLike | None = None,
+    sizes: tuple[int | None, int | None, int | None] = (None, None, None),
+    columns: tuple[int, int] = (1, 2),
+    normalized: bool = True,
+) -> Corpus:
+    """Loads a corpus by its name or from files.
+
+    A corpus that brings its own parts keeps them. Missing ones are taken from the training pairs by
+    `nlp104.data.split`, so that no sentence stands in two parts. Pairs with an empty side are
+    left out, with a warning.
+
+    Args:
+        name_or_path: ``"grammar"``, ``"fra-eng"``, ``"ted-pt-en"`` or ``"multi30k-en-de"``; or the
+            path of a file of tab-separated columns; or the prefix P of two files of lines, ``P.en``
+            and ``P.fr``.
+        source: The source language. Defaults to that of the named corpus, for files to ``"en"``.
+            The languages of a named corpus may be swapped.
+        target: The target language. Defaults to that of the named corpus, for files to ``"fr"``.
+        directory: Where the files of a named corpus are, or are to be put. Defaults to the
+            environment variable ``NLP104_DATA``, else to the user's cache.
+        seed: The seed of the split, and of the grammar.
+        validation: The path or the prefix of validation pairs, for a corpus from files.
+        test: The path or the prefix of test pairs, for a corpus from files.
+        sizes: How many pairs each of train, validation and test has at most; for the grammar, how
+            many sentences are made. `None` leaves it to the corpus.
+        columns: The columns of source and target in a file of columns, counted from 1.
+        normalized: Whether to normalise the text (see `nlp104.data.normalize`). Ready-made tokens
+            are better taken as they are.
+
+    Returns:
+        A `Corpus`.
+
+    Raises:
+        ValueError: If the languages or the content of a file are not as expected.
+        FileNotFoundError: If there is no such corpus or file.
+        ConnectionError: If a named corpus is not there and cannot be downloaded.
+
+    Example:
+        >>> corpus = load_corpus("grammar", sizes=(100, 10, 10))
+        >>> len(corpus.train), len(corpus.test)
+        (100, 10)
+    """
+    name = os.fspath(name_or_path)
+    if name in NAMES and (validation or test):
+        raise ValueError(f"The corpus {name} comes with its own validation and test pairs.")
+    if name == "grammar":
+        return _load_grammar(source, target, seed, sizes)
+    clean = normalize if normalized else str.strip
+    attribution = description = ""
+    if name in CORPORA:
+        known = CORPORA[name]
+        source, target = source or known.languages[0], target or known.languages[1]
+        _check_languages(name, {source, target}, set(known.languages))
+        folder = fetch(known.folder, known.archives, directory)
+        parts = [_read([folder / file for file in files], clean) for files in known.files]
+        if source != known.languages[0]:
+            parts = [[(second, first) for first, second in part] for part in parts]
+        parts += [[]] * (3 - len(parts))
+        attribution, description = known.attribution, known.description
+    else:
+        source, target = source or "en", target or "fr"
+        parts = [
+            _read(_files(path, source, target), clean, columns) if path else []
+            for path in (name, validation, test)
+        ]
+    train, validation_pairs, test_pairs = parts
+    if not (validation_pairs and test_pairs):
+        train, *rest = split(
+            train, seed, 0 if validation_pairs else sizes[1], 0 if test_pairs else sizes[2]
+        )
+        validation_pairs, test_pairs = validation_pairs or rest[0], test_pairs or rest[1]
+    return Corpus(
+        name,
+        source,
+        target,
+        train=subset(train, sizes[0], seed),
+        validation=subset(validation_pairs, sizes[1], seed),
+        test=subset(test_pairs, sizes[2], seed),
+        attribution=attribution,
+        description=description,
+    )
+
+
+def _check_languages(name, received, expected):
+    if received != expected:
+        raise ValueError(
+            f"Expected the languages of {name}, {' and '.join(sorted(expected))}. "
+            f"Received: {' and '.join(sorted(received))}."
+        )
+
+
+def _load_grammar(source, target, seed, sizes):
+    from nlp104.data import grammar
+
+    if (source or "en", target or "fr") != ("en", "fr"):
+        raise ValueError(f"The grammar goes from en to fr. Received: from {source} to {target}.")
+    parts, accepted = [], {}
+    for name, size, default in zip(
+        ("train", "validation", "test"), sizes, GRAMMAR_SIZES, strict=True
+    ):
+        examples = grammar.generate(default if size is None else size, seed=seed, split=name)
+        parts.append([(example.source, example.target) for example in examples])
+        accepted |= {example.source: example.targets for example in examples}
+    return Corpus(
+        "grammar",
+        "en",
+        "fr",
+        *parts,
+        attribution="NLP 104, under the licence of the package",
+        description="English sentences made by a grammar, with gold French translations.",
+        accepted=accepted,
+    )
+
+
+def _files(path, source, target):
+    """The one file of columns or the two files of lines that `path` stands for."""
+    path = os.fspath(path)
+    if os.path.isfile(path):
+        return [Path(path)]
+    files = [Path(f"{path}.{source}"), Path(f"{path}.{target}")]
+    missing = [str(file) for file in files if not file.is_file()]
+    if not missing:
+        return files
+    raise FileNotFoundError(
+        f"Expected one of {', '.join(NAMES)}, a file of tab-separated columns, or the prefix of "
+        f"two files of lines. Received: {path!r}, but there is no "
+        f"{path if len(missing) == 2 else missing[0]}."
+    )
+
+
+def _read(files, clean, columns=(1, 2)):
+    """Returns the pairs of one file of columns or of two files of lines."""
+    lines = [_lines(file) for file in files]
+    if len(files) == 1:
+        pairs = list(_columns(files[0], lines[0], columns))
+    else:
+        if len(lines[0]) != len(lines[1]):
+            raise ValueError(
+                f"Expected as many lines in both files. Received: {len(lines[0])} in {files[0]} "
+                f"and {len(lines[1])} in {files[1]}."
+            )
+        pairs = list(zip(*lines, strict=True))
+    pairs = [(clean(source), clean(target)) for source, target in pairs]
+    full = [pair for pair in pairs if all(pair)]
+    name = " and ".join(map(str, files))
+    if not full:
+        raise ValueError(f"Expected sentence pairs in {name}. Received: none.")
+    if len(full) < len(pairs):
+        _LOG.warning("%s: left out %d pairs with an empty side.", name, len(pairs) - len(full))
+    return full
+
+
+def _columns(file, lines, columns):
+    for number, line in enumerate(lines, start=1):
+        cells = line.split("\t")
+        if len(cells) >= max(columns):
+            yield cells[columns[0] - 1], cells[columns[1] - 1]
+        elif line.strip():
+            raise ValueError(
+                f"Expected at least {max(columns)} tab-separated columns in {file}, line {number}. "
+                f"Received: {len(cells)} ({line[:40]!r})."
+            )
+
+
+def _lines(file):
+    data = Path(file).read_bytes()
+    try:
+        text = data.decode("utf-8").removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        byte = error.start - data.rfind(b"\n", 0, error.start)
+        raise ValueError(
+            f"Expected UTF-8 text in {file}. Received: 0x{data[error.start]:02x} in line {line}, "
+            f"byte {byte} (offset {error.start} in the file)."
+        ) from None
+    # Not splitlines(), which also breaks at characters that may stand inside a sentence.
+    return text.removesuffix("\n").split("\n") if text else []

@@ -1,0 +1,199 @@
+"""English sentences with their gold French translations, alignments, antecedents and parse trees.
+
+The default corpus of the book: as much of it as wanted, from a seed, and rich enough that attention
+must work. One word becomes two (not → ne … pas), two become one (looks for → cherche), words change
+places (the black cat → le chat noir), and *it* is *il* or *elle* by the noun that it stands for.
+
+No sentence is in two of train, validation and test: which one it belongs to is a matter of its
+letters (a hash), not of the seed. Besides, some combinations of words (an adjective and a noun, a
+verb and its subject or object) are held out: they occur in test sentences only, while each of their
+words is common in training.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+
+from nlp104.data.grammar.chance import Draw
+from nlp104.data.grammar.french import Word, smooth, spell
+from nlp104.data.grammar.patterns import Sentence, draw_sentence
+from nlp104.data.grammar.phrases import READINGS, Leaf, readings
+
+SPLITS = ("train", "validation", "test")
+MAX_COUNT = {"train": 1_000_000, "validation": 50_000, "test": 50_000}
+MAX_WORDS = 15  # punctuation included
+
+# Chosen so that both sentences about the animal and the street (too tired, too wide) are for test.
+_SALT = "nlp104-168"
+
+
+@dataclass(frozen=True)
+class Example:
+    """A sentence and all that is known about it.
+
+    How words are aligned: what is two words in one of the languages is aligned twice (not ↔ ne,
+    pas; because ↔ parce, que; slept ↔ a, dormi; looks for ↔ cherche; enters ↔ entre, dans; to the
+    ↔ au). Words without a counterpart are not aligned: "do" beside another verb ("does not sleep"),
+    *Est-ce que*, and *de l'* in *de l'eau* ("water").
+
+    Attributes:
+        source: The English sentence.
+        target: The French sentence, by the preferred reading of its pronouns.
+        targets: All right French sentences, `target` first: "you" can be *vous* or
+            *tu*, "they" *ils* or *elles*.
+        source_words: The words and punctuation marks of `source`, the first word with its capital.
+        target_words: The same for `target`; an elided word keeps its apostrophe: l', n', qu'.
+        alignment: Pairs ``(i, j)``, sorted: ``target_words[j]`` translates ``source_words[i]``.
+        antecedent: The index in `source_words` of the noun that *it* stands for, or `None`.
+        pronoun: The index of that *it*, or `None`.
+        tree: The English parse tree in brackets, labelled like the Penn Treebank; its leaves
+            are the `source_words`.
+        pattern: The name of the sentence pattern.
+        held_out: Whether the sentence has a combination of words that no training sentence has.
+    """
+
+    source: str
+    target: str
+    targets: tuple[str, ...]
+    source_words: tuple[str, ...]
+    target_words: tuple[str, ...]
+    alignment: tuple[tuple[int, int], ...]
+    antecedent: int | None
+    pronoun: int | None
+    tree: str
+    pattern: str
+    held_out: bool
+
+
+def generate(count: int, seed: int = 0, split: str = "train") -> list[Example]:
+    """Returns sentences, no two alike.
+
+    The same arguments give the same list on every machine; a larger count only makes it longer.
+    Another seed gives other sentences of the same split.
+
+    Args:
+        count: How many.
+        seed: Any integer.
+        split: ``"train"``, ``"validation"`` or ``"test"``.
+
+    Returns:
+        A list of `count` `Example`s.
+
+    Raises:
+        ValueError: If there is no such split, or the count is negative or larger than `MAX_COUNT`.
+
+    Example:
+    >>> [example] = generate(1, seed=2)
+    >>> print(example.source, "=", example.target)
+    """
+    if split not in SPLITS:
+        raise ValueError(f"`split` must be one of {', '.join(SPLITS)}. Received: {split!r}.")
+    if not 0 <= count <= MAX_COUNT[split]:
+        raise ValueError(
+            f"`count` must lie between 0 and {MAX_COUNT[split]:,}, as many {split} sentences "
+            f"as the grammar promises to have. Received: {count}."
+        )
+    draw = Draw(seed)
+    examples: list[Example] = []
+    seen = set()
+    while len(examples) < count:
+        english = _English(*draw_sentence(draw))
+        is_new = len(english.leaves) <= MAX_WORDS and english.source not in seen
+        if is_new and english.split == split:
+            seen.add(english.source)
+            examples.append(english.translated())
+    return examples
+
+
+def write(sentence: Sentence, pattern: str = "") -> Example:
+    """Returns the `Example` that a sentence amounts to."""
+    return _English(pattern, sentence).translated()
+
+
+class _English:
+    """The English side of a sentence; the French side is worked out only when it is asked for."""
+
+    def __init__(self, pattern, sentence):
+        self.pattern = pattern
+        self._sentence = sentence
+        clause, opening = sentence.clause.tree, sentence.opening
+        self._end = Leaf(".", "?" if clause[0] == "SQ" else ".")
+        self._comma = Leaf(",", ",")
+        before = (opening.tree, self._comma) if opening else ()
+        self._tree = (clause[0], *before, *clause[1:], self._end)
+        self.leaves = _leaves(self._tree)
+        self._pronouns = {leaf.text for leaf in self.leaves if leaf.tag == "PRP"} & READINGS.keys()
+        first, *others = [leaf.text for leaf in self.leaves]
+        self.words = (_capitalised(first), *others)
+        self.source = spell(self.words).replace(" ?", "?")
+
+    @property
+    def held_out(self):
+        pairs = [pair for part in self._sentence[:2] if part for pair in part.pairs]
+        return any(map(is_held_out, pairs))
+
+    @property
+    def split(self):
+        return "test" if self.held_out else split_of(self.source)
+
+    def translated(self):
+        for index, leaf in enumerate(self.leaves):
+            leaf.index = index
+        versions = [self._french(reading) for reading in readings(self._pronouns)]
+        targets = [spell([word for word, _ in version]) for version in versions]
+        links = {(leaf.index, j) for j, (_, leaves) in enumerate(versions[0]) for leaf in leaves}
+        it = self._sentence.it
+        return Example(
+            source=self.source,
+            target=targets[0],
+            targets=tuple(dict.fromkeys(targets)),
+            source_words=self.words,
+            target_words=tuple([word for word, _ in versions[0]]),
+            alignment=tuple(sorted(links)),
+            antecedent=it and it.antecedent.leaf.index,
+            pronoun=it and it.leaf.index,
+            tree=_brackets(self._tree, self.words),
+            pattern=self.pattern,
+            held_out=self.held_out,
+        )
+
+    def _french(self, reading) -> list[Word]:
+        words = self._sentence.clause.french(reading)
+        if self._sentence.opening:
+            words = [*self._sentence.opening.french(reading), (",", (self._comma,)), *words]
+        words = [*smooth(words), (self._end.text, (self._end,))]
+        words[0] = _capitalised(words[0][0]), words[0][1]
+        return words
+
+
+def _capitalised(word):
+    return word[0].upper() + word[1:]  # str.capitalize would lower the rest
+
+
+def _leaves(tree):
+    if isinstance(tree, Leaf):
+        return [tree]
+    return [leaf for child in tree[1:] for leaf in _leaves(child)]
+
+
+def _brackets(tree, words):
+    if isinstance(tree, Leaf):
+        return f"({tree.tag} {words[tree.index]})"
+    return f"({tree[0]} {' '.join([_brackets(child, words) for child in tree[1:]])})"
+
+
+def split_of(source: str) -> str:
+    """Returns the split of an English sentence without a held-out combination: 90, 5 and 5 %."""
+    share = _number(source) % 20
+    return SPLITS[max(0, share - 17)]
+
+
+@cache
+def is_held_out(pair: tuple[str, str]) -> bool:
+    """Whether a combination of two English words, each in its plain form, is kept for the test."""
+    return _number(" ".join(pair)) % 40 == 0
+
+
+def _number(text):
+    """A number that depends on the text alone; `hash` differs from run to run."""
+    return int.from_bytes(hashlib.sha256(f"{_SALT} {text}".encode()).digest()[:8], "big")

@@ -1,0 +1,182 @@
+"""Beam search: the best translation as a whole.
+
+Two sets of hypotheses are kept for each row. Those in the *beam* are unfinished and compete with
+their log-probability. The *finished* ones compete with their score, which never changes again.
+"""
+
+import numpy as np
+from keras import ops
+
+from nlp104.attention.masks import padding_mask
+from nlp104.data.tokenizer import END_ID, PAD_ID, START_ID
+from nlp104.decoding.compiled import prepare, run, trim
+from nlp104.utils.arguments import require_not_negative, require_positive
+
+NEVER = -np.inf  # the score of a place that no hypothesis has taken
+
+
+def beam_search(
+    model,
+    encoder_token_ids,
+    num_beams=4,
+    length_penalty=0.6,
+    max_length=None,
+    num_best=None,
+    jit_compile=False,
+):
+    """Translate by keeping the `num_beams` most probable beginnings in every step.
+
+    The score of a translation Y of |Y| tokens, `[END]` included, is log P(Y | X) / lp(Y) with
+    lp(Y) = ((5 + |Y|) / 6) ** length_penalty (Wu et al., 2016, equation 14, without coverage).
+
+    Of all that one more token can make of the beam, the `num_beams` most probable are kept. Those
+    that end leave the beam with their final score; the others are the beam of the next step. A row
+    stops when its beam is empty, or when nothing that the beam might become could be among its
+    best: log-probabilities only fall, so a beginning of log-probability s reaches at most s / lp at
+    the row's longest length. With one beam this is `greedy`, with enough of them it finds the best
+    of all translations.
+
+    Args:
+        model: `nlp104.Transformer`.
+        encoder_token_ids: As for `greedy`.
+        num_beams: Number of beginnings to keep, k.
+        length_penalty: α, at least 0, where log-probabilities are compared as they are. More of it
+            gives longer translations.
+        max_length: As for `greedy`. A translation that is cut off comes after all that end.
+        num_best: Number of translations to return for each row, at most `num_beams`.
+        jit_compile: As for `greedy`.
+
+    Returns:
+        The best translations, integers of shape `[batch, target]`, as `greedy`. With `num_best` the
+        best so many, integers of shape `[batch, num_best, target]`, and their scores `[batch,
+        num_best]`, best first. Where there are fewer, the rest is 0 and has the score -∞.
+
+    Raises:
+        ValueError: As `greedy`, and if another argument is out of its range.
+
+    Example:
+        >>> ids, scores = beam_search(model, np.array([[7, 12, 3, 0], [9, 8, 7, 3]]), num_best=2)
+        >>> ids.shape, scores.shape
+        ((2, 2, 6), (2, 2))
+    """
+    require_positive(num_beams=num_beams)
+    if num_best is not None:
+        require_positive(num_best=num_best)
+        if num_best > num_beams:
+            raise ValueError(
+                f"`num_best` must be at most num_beams={num_beams}. Received: {num_best}"
+            )
+    require_not_negative(length_penalty=length_penalty)
+    ids, limits, room = prepare(model, encoder_token_ids, max_length, jit_compile)
+    outputs = run(
+        search,
+        model,
+        [ids, limits, np.array(length_penalty, "float32")],
+        room,
+        jit_compile,
+        num_beams=num_beams,
+        num_best=num_best or 1,
+    )
+    ids, scores = (output[: len(encoder_token_ids)] for output in outputs)
+    return trim(ids[:, 0]) if num_best is None else (trim(ids), scores)
+
+
+def search(model, encoder_token_ids, limits, length_penalty, room, num_beams, num_best):
+    """Search all rows at once.
+
+    Args:
+        model: `nlp104.Transformer`.
+        encoder_token_ids: Integers `[batch, source]`.
+        limits: Integers `[batch]`, the number of tokens at which a row is cut off.
+        length_penalty: Scalar.
+        room: Number of steps to make space for.
+        num_beams: Number of hypotheses that are kept from one step to the next.
+        num_best: Number of hypotheses to return.
+
+    Returns:
+        The best hypotheses `[batch, num_best, room]` and their scores `[batch, num_best]`. First
+        the finished ones, best first, then those that were cut off, best first. Where there are
+        fewer, the rest is 0 and has the score `NEVER`.
+    """
+    batch = ops.shape(encoder_token_ids)[0]
+    encoder_mask = padding_mask(encoder_token_ids)
+    encoder_output = model.encode(encoder_token_ids, training=False)
+    positions = ops.arange(room, dtype="int32")
+    choices = min(num_beams + 1, model.vocabulary_size)  # one of them might be padding
+    beams = ops.expand_dims(ops.arange(num_beams, dtype="int32"), 1)  # [num_beams, 1]
+
+    def score(log_probability, length):
+        """The score of a hypothesis (Wu et al., 2016, equation 14, without coverage)."""
+        length = ops.cast(length, "float32")
+        return log_probability / ((5.0 + length) / 6.0) ** length_penalty
+
+    def searching(step, active, *_):
+        return ops.any(active)
+
+    def extend(step, active, tokens, history, beam, beam_scores, best, best_scores, cache):
+        history = ops.where(positions == step, beams, history)
+        logits, cache = model.decode_step(tokens, step, cache, encoder_mask, history)
+
+        # The `num_beams` most probable of all that one more token can make of the beam: they are
+        # among the best few of each hypothesis, so only these few become log-probabilities.
+        total = ops.logsumexp(logits, axis=-1, keepdims=True)
+        logits, tokens = ops.top_k(logits, choices)  # [batch, num_beams, choices]
+        scores = ops.expand_dims(beam_scores, 2) + (logits - total)
+        scores = ops.where(tokens == PAD_ID, NEVER, scores)
+        scores, places = ops.top_k(ops.reshape(scores, (batch, -1)), num_beams)
+        parents = places // choices  # [batch, num_beams]
+        tokens = ops.take_along_axis(ops.reshape(tokens, (batch, -1)), places, axis=1)
+        written = ops.where(positions == step, ops.expand_dims(tokens, 2), _take(beam, parents))
+        length = step + 1
+
+        # Those that end leave the beam with their final score. A row that has stopped stays so.
+        row, ended = ops.expand_dims(active, 1), tokens == END_ID
+        finished = ops.where(ended & row, score(scores, length), NEVER)  # [batch, num_beams]
+        best = ops.concatenate([best, written], axis=1)
+        best_scores = ops.concatenate([best_scores, finished], axis=1)
+        best_scores, places = ops.top_k(best_scores, num_best)
+        best = _take(best, places)
+        beam = ops.where(ops.expand_dims(row, 2), written, beam)
+        beam_scores = ops.where(row, ops.where(ended, NEVER, scores), beam_scores)
+        history = _take(history, parents)
+
+        # Log-probabilities only fall, so none of the beam can reach more than this.
+        bound = score(ops.max(beam_scores, axis=1), limits)  # [batch]
+        active = active & (length < limits) & (bound > best_scores[:, -1])
+        return length, active, tokens, history, beam, beam_scores, best, best_scores, cache
+
+    first = ops.equal(ops.arange(num_beams), 0)  # at first the beam holds one hypothesis
+    state = (
+        ops.convert_to_tensor(0, dtype="int32"),
+        limits > 0,
+        ops.full((batch, num_beams), START_ID, dtype="int32"),
+        ops.full((batch, num_beams, room), -1, dtype="int32"),
+        ops.zeros((batch, num_beams, room), dtype="int32"),
+        ops.zeros((batch, 1)) + ops.where(first, 0.0, NEVER),
+        ops.zeros((batch, num_best, room), dtype="int32"),
+        ops.full((batch, num_best), NEVER, dtype="float32"),
+        model.start_cache(encoder_output, room, num_beams),
+    )
+    _, _, _, _, beam, beam_scores, best, best_scores, _ = ops.while_loop(searching, extend, state)
+    return _select(best, best_scores, beam, score(beam_scores, ops.expand_dims(limits, 1)))
+
+
+def _select(best, best_scores, beam, beam_scores):
+    """The best of the finished hypotheses, which are sorted, and then of those in the beam."""
+    beam_scores, places = ops.top_k(beam_scores, beam_scores.shape[1])
+    hypotheses = ops.concatenate([best, _take(beam, places)], axis=1)
+    scores = ops.concatenate([best_scores, beam_scores], axis=1)
+    # What is left is to put the empty places behind the others.
+    number = scores.shape[1]
+    rank = ops.arange(number, dtype="int32") + ops.where(scores == NEVER, number, 0)
+    _, places = ops.top_k(-rank, best_scores.shape[1])
+    scores = ops.take_along_axis(scores, places, axis=1)
+    hypotheses = ops.where(ops.expand_dims(scores == NEVER, 2), 0, _take(hypotheses, places))
+    return hypotheses, scores
+
+
+def _take(hypotheses, places):
+    """Hypotheses `[batch, any, room]` at places `[batch, num]` of their own row."""
+    batch, number, room = ops.shape(hypotheses)
+    rows = ops.expand_dims(ops.arange(batch, dtype="int32") * number, 1)
+    return ops.take(ops.reshape(hypotheses, (batch * number, room)), rows + places, axis=0)

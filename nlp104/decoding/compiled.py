@@ -1,0 +1,143 @@
+"""Decoding as one program: its arguments made ready, compiled once for each model, run.
+
+A program is a function ``function(model, *arrays, room)`` of `keras.ops` alone, `room` being the
+number of steps that it has space for.
+"""
+
+import functools
+import weakref
+
+import keras
+import numpy as np
+from keras import ops
+
+EXTRA_LENGTH = 50  # so much longer than its source may a translation be (Vaswani et al., 6.1)
+ROUND = 16  # lengths are rounded up to a multiple where every new shape is compiled
+
+
+def prepare(model, encoder_token_ids, max_length, jit_compile):
+    """Check the arguments that all ways to decode share.
+
+    Returns:
+        Token ids `[rows, source]`, the number of tokens that each row may have `[rows]`, and the
+        largest of these. Where the backend compiles each shape, rows are added (which may have no
+        token) and all sizes are rounded up.
+    """
+    ids = _checked(model, encoder_token_ids)
+    longest = model.max_sequence_length
+    if max_length is None:
+        lengths = np.count_nonzero(ids, axis=1)
+        limits = np.minimum(lengths + EXTRA_LENGTH, longest)  # [batch]
+    else:
+        require_max_length(model, max_length)
+        limits = np.full(len(ids), max_length)
+    room = int(limits.max())
+    if jit_compile or keras.backend.backend() == "jax":
+        rows = 2 ** (len(ids) - 1).bit_length() - len(ids)
+        columns = min(-ids.shape[1] % ROUND, longest - ids.shape[1])
+        ids, limits = np.pad(ids, ((0, rows), (0, columns))), np.pad(limits, (0, rows))
+        room = min(room + -room % ROUND, longest)
+    return ids, limits.astype("int32"), room
+
+
+def require_max_length(model, max_length):
+    """Raises `ValueError` unless the model can write as many tokens."""
+    longest = model.max_sequence_length
+    if not 0 < max_length <= longest:
+        raise ValueError(
+            "max_length must be between 1 and the model's max_sequence_length="
+            f"{longest}, received {max_length}."
+        )
+
+
+def run(function, model, arrays, room, jit_compile, **settings):
+    """Run a program, compiled for the first call with this model and these settings.
+
+    Args:
+        function: ``function(model, *arrays, room=room, **settings)``, which returns a tuple of
+            tensors.
+        model: `nlp104.Transformer`.
+        arrays: NumPy arrays. New values and new lengths need no new program.
+        room: Number of steps to make space for.
+        jit_compile: Whether TensorFlow compiles with XLA, a program for each shape.
+        **settings: Each new value needs a new program.
+
+    Returns:
+        The tensors as NumPy arrays.
+    """
+    programs = _programs.setdefault(model, {})
+    key = (function, jit_compile, *sorted(settings.items()))
+    if key not in programs:
+        function = functools.partial(function, **settings)
+        programs[key] = _compile(function, model, arrays, jit_compile)
+    return [ops.convert_to_numpy(output) for output in programs[key](*arrays, room)]
+
+
+_programs: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # from a model to its programs
+
+
+def _compile(function, model, arrays, jit_compile):
+    """Compile ``function(model, *arrays, room=room)`` into a function of all but the model."""
+    # A program that held its model would keep it in the dictionary for ever.
+    model = weakref.ref(model)
+    backend = keras.backend.backend()
+    if backend == "tensorflow":
+        import tensorflow as tf
+
+        def graph(*arguments):
+            *tensors, room = arguments
+            return function(model(), *tensors, room=room)
+
+        if jit_compile:
+            return tf.function(graph, jit_compile=True, autograph=False)
+        # One trace for all shapes.
+        signature = [tf.TensorSpec([None] * array.ndim, array.dtype) for array in arrays]
+        return tf.function(graph, [*signature, tf.TensorSpec([], "int32")], autograph=False)
+    if backend == "jax":
+        import jax
+
+        def stateless(values, room, *tensors):
+            # Weights are an argument: what is closed over would be compiled in as a constant.
+            with keras.StatelessScope(zip(model().variables, values, strict=True)):
+                return function(model(), *tensors, room=room)
+
+        compiled = jax.jit(stateless, static_argnums=1)
+
+        def with_weights(*arguments):
+            *tensors, room = arguments
+            return compiled([variable.value for variable in model().variables], room, *tensors)
+
+        return with_weights
+    import torch
+
+    @torch.no_grad()
+    def eager(*arguments):
+        *tensors, room = arguments
+        return function(model(), *map(ops.convert_to_tensor, tensors), room=room)
+
+    return eager
+
+
+def _checked(model, ids):
+    ids = np.asarray(ids)
+    if ids.ndim != 2 or 0 in ids.shape or not np.issubdtype(ids.dtype, np.integer):
+        raise ValueError(
+            "Expected integer token ids of shape [batch, source] with at least one row and one "
+            f"column, received {ids.dtype} of shape {list(ids.shape)}."
+        )
+    if ids.min() < 0 or ids.max() >= model.source_vocabulary_size:
+        raise ValueError(
+            f"Expected token ids from 0 to {model.source_vocabulary_size - 1}, "
+            f"received {ids.min()} to {ids.max()}."
+        )
+    if ids.shape[1] > model.max_sequence_length:
+        raise ValueError(
+            f"Expected at most max_sequence_length={model.max_sequence_length} source tokens, "
+            f"received {ids.shape[1]}."
+        )
+    return ids.astype("int32")
+
+
+def trim(ids):
+    """Without the columns of nothing but padding: `[…, room]` to `[…, target]`."""
+    return ids[..., : np.count_nonzero(ids, axis=-1).max()]

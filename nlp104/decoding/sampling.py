@@ -1,0 +1,90 @@
+"""Sampling: every token is drawn from the distribution that the model gives."""
+
+import math
+import random
+
+import numpy as np
+from keras import ops
+
+from nlp104.attention.masks import masked_softmax
+from nlp104.decoding.compiled import prepare, run, trim
+from nlp104.decoding.greedy import write
+from nlp104.utils.arguments import require_positive
+
+
+def sample(
+    model,
+    encoder_token_ids,
+    temperature=1.0,
+    top_k=None,
+    top_p=None,
+    seed=None,
+    max_length=None,
+    jit_compile=False,
+):
+    """Translate by drawing every token from the distribution that the model gives.
+
+    The probabilities are softmax(logits / temperature). Of them only the `top_k` largest are kept
+    (Fan et al., 2018), of these the fewest that together reach `top_p` (Holtzman et al., 2020), and
+    what is kept is scaled to a sum of 1.
+
+    Args:
+        model: `nlp104.Transformer`.
+        encoder_token_ids: As for `greedy`.
+        temperature: Below 1 the probable tokens become more so; towards 0 this becomes `greedy`.
+        top_k: Number of tokens to draw from; all by default. With 1 this is `greedy`.
+        top_p: Probability of the tokens to draw from, above 0 and at most 1; all by default.
+        seed: Integer of at least 0. The same seed gives the same translations: the random numbers
+            are the same on every backend, and those of a row depend on its place alone. By default
+            one is drawn with the module `random`, which `keras.utils.set_random_seed` sets.
+        max_length: As for `greedy`.
+        jit_compile: As for `greedy`.
+
+    Returns:
+        Integers of shape `[batch, target]`, as `greedy`.
+
+    Raises:
+        ValueError: As `greedy`, and if another argument is out of its range.
+
+    Example:
+        >>> sample(model, np.array([[7, 12, 3, 0], [9, 8, 7, 3]]), top_p=0.9, seed=104).shape
+        (2, 6)
+    """
+    if not 0 < temperature < math.inf:
+        raise ValueError(f"`temperature` must be a number above 0. Received: {temperature!r}")
+    if top_k is not None:
+        require_positive(top_k=top_k)
+    if top_p is not None and not 0 < top_p <= 1:
+        raise ValueError(f"`top_p` must be above 0 and at most 1. Received: {top_p!r}")
+    seed = random.getrandbits(32) if seed is None else seed
+    if not isinstance(seed, int) or seed < 0:
+        raise ValueError(f"`seed` must be an integer of at least 0. Received: {seed!r}")
+    ids, limits, room = prepare(model, encoder_token_ids, max_length, jit_compile)
+    draws = [np.random.default_rng((seed, row)).random(room, "float32") for row in range(len(ids))]
+    numbers = [np.array(number, "float32") for number in (temperature, top_p or 1.0)]
+    if top_k is None and top_p is not None:
+        top_k = model.vocabulary_size
+    (output,) = run(
+        _sample, model, [ids, limits, np.stack(draws), *numbers], room, jit_compile, top_k=top_k
+    )
+    return trim(output[: len(encoder_token_ids)])
+
+
+def _sample(model, encoder_token_ids, limits, draws, temperature, top_p, room, top_k):
+    def choose(logits, step):
+        logits = logits / temperature
+        if top_k is None:
+            tokens = ops.broadcast_to(ops.arange(ops.shape(logits)[1]), ops.shape(logits))
+        else:  # sorted, so that what is kept comes first
+            logits, tokens = ops.top_k(logits, min(top_k, logits.shape[1]))
+        probabilities = masked_softmax(logits)
+        sums = ops.cumsum(probabilities, axis=1)
+        kept = sums - probabilities < top_p  # the first always
+        mass = ops.max(ops.where(kept, sums, 0.0), axis=1, keepdims=True)
+        # The draw, from 0 to below 1, falls into one token's share of the mass.
+        draw = ops.expand_dims(ops.take(draws, step, axis=1), 1) * mass  # [batch, 1]
+        before = (sums <= draw) & (sums < mass)
+        place = ops.sum(ops.cast(before, "int32"), axis=1, keepdims=True)
+        return ops.take_along_axis(tokens, place, axis=1)[:, 0]
+
+    return write(model, encoder_token_ids, limits, room, choose)

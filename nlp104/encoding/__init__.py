@@ -1,0 +1,19 @@
+"""Token ids to vectors that know where they stand: positions, and embeddings with positions."""
+
+from nlp104.encoding.embedding import TokenAndPositionEmbedding
+from nlp104.encoding.positions import (
+    LearnedPositions,
+    SinusoidalPositions,
+    binary_positions,
+    rotate,
+    sinusoidal_positions,
+)
+
+__all__ = [
+    "LearnedPositions",
+    "SinusoidalPositions",
+    "TokenAndPositionEmbedding",
+    "binary_positions",
+    "rotate",
+    "sinusoidal_positions",
+]

@@ -1,0 +1,101 @@
+"""Token ids to vectors: a table of embeddings, and positions added."""
+
+import math
+
+import keras
+from keras import ops
+
+from nlp104.encoding.positions import POSITIONS
+
+
+@keras.saving.register_keras_serializable(package="nlp104")
+class TokenAndPositionEmbedding(keras.layers.Layer):
+    """Vectors of tokens, scaled by √d, plus their positions.
+
+    The matrix of vectors starts with a standard deviation of 1/√d, so that it serves as output
+    projection as well; √d brings the vectors back to unit variance beside the positions (Vaswani et
+    al., 2017, section 3.4). Dropout acts on the sum (section 5.4).
+
+    Args:
+        vocabulary_size: number of tokens.
+        hidden_dim: width of the vectors, d.
+        max_sequence_length: number of positions.
+        positions: ``"sinusoidal"``, ``"learned"`` or ``None``.
+        dropout: rate of dropout.
+        **kwargs: arguments of `keras.layers.Layer`.
+
+    Call arguments:
+        token_ids: integers `[batch, length]`.
+        offset: position of the first token, an integer or a scalar tensor: the number of tokens
+            already decoded.
+        training: whether dropout is active.
+
+    Returns:
+        `[batch, length, hidden_dim]`.
+
+    Raises:
+        ValueError: if `positions` is unknown, or a sequence is longer than `max_sequence_length`.
+    """
+
+    def __init__(
+        self,
+        vocabulary_size,
+        hidden_dim,
+        max_sequence_length,
+        positions="sinusoidal",
+        dropout=0.0,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        if positions is not None and positions not in POSITIONS:
+            raise ValueError(
+                f"`positions` must be one of {sorted(POSITIONS)} or None. Received: {positions!r}"
+            )
+        self.vocabulary_size = vocabulary_size
+        self.hidden_dim = hidden_dim
+        self.max_sequence_length = max_sequence_length
+        self.positions = positions
+        self.dropout = dropout
+
+    def build(self, token_ids_shape):
+        self.embeddings = self.add_weight(
+            (self.vocabulary_size, self.hidden_dim),
+            initializer=keras.initializers.RandomNormal(stddev=self.hidden_dim**-0.5),
+            name="embeddings",
+            autocast=False,  # Casting the rows that are used is cheaper than casting all.
+        )
+        if self.positions is not None:
+            self.position_layer = POSITIONS[self.positions](
+                self.max_sequence_length, dtype=self.dtype_policy
+            )
+            self.position_layer.build((*token_ids_shape, self.hidden_dim))
+        self.dropout_layer = keras.layers.Dropout(self.dropout, dtype=self.dtype_policy)
+
+    def call(self, token_ids, offset=0, training=None):
+        length = token_ids.shape[1]
+        # An open length is None on TensorFlow, a symbol on JAX.
+        if isinstance(length, int) and length > self.max_sequence_length:
+            raise ValueError(
+                f"A sequence may have at most max_sequence_length={self.max_sequence_length} "
+                f"tokens. Received: {length}"
+            )
+        x = ops.take(self.embeddings, token_ids, axis=0)  # [batch, length, hidden_dim]
+        x = ops.cast(x, self.compute_dtype) * math.sqrt(self.hidden_dim)
+        if self.positions is not None:
+            x = self.position_layer(x, offset=offset)
+        return self.dropout_layer(x, training=training)
+
+    def unembed(self, x):
+        """Scores all tokens with the same matrix: `[batch, length, vocabulary_size]`."""
+        embeddings = ops.cast(self.embeddings, self.compute_dtype)
+        return ops.matmul(ops.cast(x, self.compute_dtype), ops.transpose(embeddings))
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "vocabulary_size": self.vocabulary_size,
+            "hidden_dim": self.hidden_dim,
+            "max_sequence_length": self.max_sequence_length,
+            "positions": self.positions,
+            "dropout": self.dropout,
+        }

@@ -1,0 +1,171 @@
+"""Where a token stands: binary, sinusoidal, learned and rotary positions.
+
+Attention sees a multiset of tokens; their order has to be put into their vectors.
+"""
+
+import keras
+import numpy as np
+from keras import ops
+
+
+def binary_positions(length, num_bits):
+    """Writes each position as a binary number, the lowest bit first.
+
+    Unique and bounded, but discrete: the step from 3 to 4 flips three bits at once. The sinusoids
+    are its continuous relatives: there, too, columns oscillate more and more slowly.
+
+    Args:
+        length: number of positions.
+        num_bits: number of bits; positions repeat after 2**num_bits.
+
+    Returns:
+        NumPy float32 `[length, num_bits]` of zeros and ones.
+    """
+    return (np.arange(length)[:, None] >> np.arange(num_bits) & 1).astype("float32")
+
+
+def sinusoidal_positions(length, hidden_dim, base=10000.0, layout="interleaved"):
+    """Sines and cosines of the position at geometrically falling frequencies.
+
+    PE(pos, 2i) = sin(pos / base^(2i/d)),  PE(pos, 2i+1) = cos(pos / base^(2i/d))  (Vaswani et al.,
+    2017, section 3.5). Computed in float64.
+
+    Args:
+        length: number of positions.
+        hidden_dim: width of the encoding, d; even.
+        base: the longest wavelength is a little less than 2π·base.
+        layout: ``"interleaved"`` as in the formula, or ``"concatenated"``: all sines, then all
+            cosines. The same encoding up to a fixed permutation of its columns.
+
+    Returns:
+        NumPy float32 `[length, hidden_dim]`.
+
+    Raises:
+        ValueError: if `hidden_dim` is odd or `layout` unknown.
+    """
+    # [length, hidden_dim / 2]
+    angles = np.arange(length)[:, None] * _frequencies(hidden_dim, base)
+    if layout == "interleaved":
+        encoding = np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(length, hidden_dim)
+    elif layout == "concatenated":
+        encoding = np.concatenate([np.sin(angles), np.cos(angles)], axis=-1)
+    else:
+        raise ValueError(f"`layout` must be 'interleaved' or 'concatenated'. Received: {layout!r}")
+    return encoding.astype("float32")
+
+
+def rotate(x, positions, base=10000.0):
+    """Rotary positions: turns each pair of dimensions by an angle that grows with the position.
+
+    (x_2i, x_2i+1) is turned by pos / base^(2i/d)  (Su et al., 2021, section 3.2.2). Applied to
+    queries and keys, it makes their dot products depend on the distance of the two positions only.
+
+    Args:
+        x: queries or keys `[..., length, dim]`; `dim` even.
+        positions: numbers `[length]`.
+        base: as for `sinusoidal_positions`.
+
+    Returns:
+        `x`, rotated. The angles are computed in float32 whatever the dtype of `x`.
+    """
+    x = ops.convert_to_tensor(x)
+    dim = x.shape[-1]
+    angles = ops.expand_dims(ops.cast(positions, "float32"), -1) * _frequencies(dim, base)
+    sines, cosines = ops.cast(ops.sin(angles), x.dtype), ops.cast(ops.cos(angles), x.dtype)
+    even, odd = x[..., 0::2], x[..., 1::2]  # [..., length, dim / 2]
+    turned = ops.stack([even * cosines - odd * sines, even * sines + odd * cosines], axis=-1)
+    return ops.reshape(turned, ops.shape(x))
+
+
+def _frequencies(dim, base):
+    """1 / base^(2i/d) for every pair i of dimensions: NumPy float64."""
+    if dim % 2:
+        raise ValueError(
+            f"Sines and cosines come in pairs: the width must be even. Received: {dim}"
+        )
+    return base ** (-np.arange(0, dim, 2) / dim)
+
+
+@keras.saving.register_keras_serializable(package="nlp104")
+class SinusoidalPositions(keras.layers.Layer):
+    """Adds the sinusoidal encoding of its position to every vector.
+
+    Args:
+        max_length: number of positions.
+        base: see `sinusoidal_positions`.
+        layout: see `sinusoidal_positions`.
+        **kwargs: arguments of `keras.layers.Layer`.
+
+    Call arguments:
+        inputs: `[batch, length, dim]`.
+        offset: position of the first vector, an integer or a scalar tensor.
+
+    Returns:
+        `[batch, length, dim]`.
+    """
+
+    def __init__(self, max_length, base=10000.0, layout="interleaved", **kwargs):
+        super().__init__(**kwargs)
+        self.max_length = max_length
+        self.base = base
+        self.layout = layout
+
+    def build(self, inputs_shape):
+        self.table = sinusoidal_positions(self.max_length, inputs_shape[-1], self.base, self.layout)
+
+    def call(self, inputs, offset=0):
+        return inputs + _rows(self.table, inputs, offset)
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "max_length": self.max_length,
+            "base": self.base,
+            "layout": self.layout,
+        }
+
+
+@keras.saving.register_keras_serializable(package="nlp104")
+class LearnedPositions(keras.layers.Layer):
+    """Adds a learned vector for its position to every vector.
+
+    As good as sinusoids within the lengths seen in training (Vaswani et al., 2017, table 3, row E);
+    a position never seen keeps its random vector.
+
+    Args:
+        max_length: number of positions.
+        **kwargs: arguments of `keras.layers.Layer`.
+
+    Call arguments:
+        inputs: `[batch, length, dim]`.
+        offset: position of the first vector, an integer or a scalar tensor.
+
+    Returns:
+        `[batch, length, dim]`.
+    """
+
+    def __init__(self, max_length, **kwargs):
+        super().__init__(**kwargs)
+        self.max_length = max_length
+
+    def build(self, inputs_shape):
+        self.table = self.add_weight(
+            (self.max_length, inputs_shape[-1]),
+            initializer=keras.initializers.RandomNormal(stddev=inputs_shape[-1] ** -0.5),
+            name="positions",
+        )
+
+    def call(self, inputs, offset=0):
+        return inputs + _rows(self.table, inputs, offset)
+
+    def get_config(self):
+        return {**super().get_config(), "max_length": self.max_length}
+
+
+def _rows(table, inputs, offset):
+    """The rows of a table of positions that belong to `inputs`: `[length, dim]`."""
+    positions = ops.arange(ops.shape(inputs)[1], dtype="int32") + offset
+    return ops.cast(ops.take(table, positions, axis=0), inputs.dtype)
+
+
+POSITIONS = {"sinusoidal": SinusoidalPositions, "learned": LearnedPositions}

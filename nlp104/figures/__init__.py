@@ -1,0 +1,1 @@
+"""What the chapters draw with: style, plots, the architecture, explorables; and exercises."""

@@ -1,0 +1,274 @@
+"""The book's figures: matrices with tokens on their sides, curves, bars and histograms.
+
+Every function draws one kind of picture and returns a `matplotlib.figure.Figure`; `show` displays
+it together with the words that stand in for it where it cannot be seen. Data may be lists, NumPy
+arrays or tensors of any backend. Data that do not fit together, or that hold NaN or infinity where
+it would be drawn, raise a `ValueError`.
+"""
+
+import keras
+import numpy as np
+from matplotlib.colors import Normalize
+from matplotlib.patches import Rectangle
+from matplotlib.ticker import MaxNLocator
+
+from nlp104.figures.style import (
+    ATTENTION,
+    CARD,
+    FEED_FORWARD,
+    INK,
+    KEY,
+    MASK,
+    PALETTE,
+    QUERY,
+    RESIDUAL,
+    SIGNED,
+    VALUE,
+    WEIGHTS,
+    grid,
+    show,
+    styled,
+)
+
+__all__ = [
+    "ATTENTION",
+    "FEED_FORWARD",
+    "KEY",
+    "MASK",
+    "QUERY",
+    "RESIDUAL",
+    "VALUE",
+    "bars",
+    "curves",
+    "grid",
+    "head_grid",
+    "heatmap",
+    "histogram",
+    "show",
+]
+
+
+@styled
+def heatmap(
+    weights,
+    rows,
+    columns,
+    *,
+    title="",
+    row_label="",
+    column_label="",
+    mask=None,
+    annotate=None,
+    alignment=(),
+    limits=None,
+    axes=None,
+):
+    """A matrix with a token beside each row and above each column.
+
+    Args:
+        weights: `[rows, columns]`. Numbers are coloured from 0 (light) to the largest (dark) or, if
+            some are negative, from orange over white (zero) to purple. Booleans are drawn as a
+            mask: True blue, False grey.
+        rows: the token of each row; in an attention matrix, of each query.
+        columns: the token of each column; in an attention matrix, of each key.
+        title: what there is to see.
+        row_label: what the rows are.
+        column_label: what the columns are.
+        mask: `[rows, columns]`, True = may be seen. The other cells are grey, whatever they hold.
+        annotate: write the numbers into the cells; by default up to 10 rows and 10 columns.
+        alignment: pairs (row, column) of cells to frame, for example a gold word alignment.
+        limits: the numbers of the lightest and the darkest colour, to make figures comparable.
+        axes: where to draw, from `grid`; a new figure by default.
+    """
+    values = _array(weights, (len(rows), len(columns)), "weights")
+    if axes is None:
+        cell = min(0.5, 5.0 / len(columns))
+        width = max(cell * len(columns) + 0.8, 0.11 * len(title)) + 1.0
+        axes = grid(size=(width, cell * len(rows) + 1.1))[1][0, 0]
+    axes.set(title=title, ylabel=row_label, xlabel=column_label)
+    if values.dtype == bool:
+        _draw_matrix(axes, 0.6 * values, rows, columns, values, alignment, (0.0, 1.0))
+        return axes.figure
+    image, visible = _draw_matrix(axes, values, rows, columns, mask, alignment, limits)
+    if annotate or (annotate is None and max(values.shape) <= 10):
+        digits = 0 if np.all(np.round(values[visible]) == values[visible]) else 2
+        for row, column in np.argwhere(visible):
+            red, green, blue, _ = image.to_rgba(values[row, column])
+            ink = INK if 0.3 * red + 0.6 * green + 0.1 * blue > 0.5 else "white"
+            number = f"{values[row, column]:.{digits}f}"
+            place = column + 0.5, row + 0.5
+            axes.text(*place, number, color=ink, ha="center", va="center", fontsize=8.5)
+    else:
+        axes.figure.colorbar(image, ax=axes, shrink=0.8).outline.set_visible(False)
+    return axes.figure
+
+
+@styled
+def head_grid(weights, rows, columns, *, title="", names=None, mask=None, alignment=()):
+    """The attention matrices of all heads, on one colour scale.
+
+    Args:
+        weights: `[heads, rows, columns]`.
+        rows: the token of each row (query).
+        columns: the token of each column (key).
+        title: what there is to see.
+        names: one for each head; "head 1", "head 2", … by default.
+        mask: as in `heatmap`, one for all heads.
+        alignment: as in `heatmap`.
+    """
+    heads = len(weights)
+    values = _array(weights, (heads, len(rows), len(columns)), "weights")
+    shown = values if mask is None else values[:, _array(mask, values.shape[1:], "mask")]
+    shown = _finite(shown, "weights")
+    limits = shown.min(initial=0.0), shown.max(initial=0.0)
+    across = min(heads, 4)
+    down = -(-heads // across)  # rounded up
+    cell = min(0.3, (6.2 / across - 0.2) / len(columns))
+    size = across * (cell * len(columns) + 0.2) + 1.5, down * (cell * len(rows) + 0.9) + 0.4
+    figure, axes = grid(down, across, size)
+    for head, place in enumerate(axes.flat[:heads]):
+        image, _ = _draw_matrix(place, values[head], rows, columns, mask, alignment, limits)
+        place.set_title(names[head] if names else f"head {head + 1}", fontsize=9.0)
+        place.tick_params(labelsize=7.5, labelleft=head % across == 0)
+    for unused in axes.flat[heads:]:
+        unused.remove()
+    figure.colorbar(image, ax=axes.flat[:heads], shrink=0.8 / down).outline.set_visible(False)
+    figure.suptitle(title, x=0.02, ha="left", size=11.0, weight="bold")
+    return figure
+
+
+@styled
+def curves(series, *, points=(), theory=(), log="", axes=None, **labels):
+    """Lines, with a legend where there are several.
+
+    Args:
+        series: from a name to y, or to (x, y). Without x, the places are 1, 2, 3, …
+        points: the names to draw as points: what was measured.
+        theory: the names to draw as thin dashed lines: what was expected.
+        log: the axes with a logarithmic scale: "x", "y" or "xy".
+        axes: where to draw, from `grid`; a new figure by default.
+        **labels: `title`, `x_label`, `y_label`.
+    """
+    axes = axes or grid()[1][0, 0]
+    axes.grid(True)
+    for (name, data), color in zip(series.items(), _colors(series), strict=True):
+        x, y = data if isinstance(data, tuple) else (range(1, len(data) + 1), data)
+        x = _finite(_array(x), name)
+        y = _finite(_array(y, x.shape, name), name)
+        if name in theory:
+            axes.plot(x, y, color=INK, linestyle="--", linewidth=1.2, label=name, zorder=1.9)
+        else:
+            axes.plot(x, y, "o" if name in points else "-", color=color, label=name)
+    axes.set(**{f"{axis}scale": "log" for axis in log})
+    if "x" in log and x.size <= 10:  # so few places are worth their own numbers
+        axes.set_xticks(x, [f"{place:g}" for place in x])
+        axes.set_xticks([], minor=True)
+    elif "x" not in log and np.issubdtype(x.dtype, np.integer):  # no epoch 1.5
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    _label(axes, **labels)
+    return axes.figure
+
+
+@styled
+def bars(series, names=None, *, axes=None, **labels):
+    """Bars side by side, with a legend where there are several series.
+
+    Args:
+        series: from a name to its values, one for each place.
+        names: what stands under the places; 1, 2, 3, … by default.
+        axes: where to draw, from `grid`; a new figure by default.
+        **labels: `title`, `x_label`, `y_label`.
+    """
+    axes = axes or grid()[1][0, 0]
+    axes.grid(True, axis="y")
+    count = len(next(iter(series.values())) if names is None else names)
+    places, width = np.arange(1, count + 1), 0.8 / len(series)
+    for number, (name, color) in enumerate(zip(series, _colors(series), strict=True)):
+        heights = _finite(_array(series[name], (count,), name), name)
+        shift = (number - (len(series) - 1) / 2) * width
+        axes.bar(places + shift, heights, width, color=color, label=name)
+    if names is not None:
+        axes.set_xticks(places, names, parse_math=False)
+    _label(axes, **labels)
+    return axes.figure
+
+
+@styled
+def histogram(series, *, bins=40, axes=None, **labels):
+    """How often which values occur, with a legend where there are several samples.
+
+    Args:
+        series: from a name to its sample. All samples share the same bins.
+        bins: number of bins.
+        axes: where to draw, from `grid`; a new figure by default.
+        **labels: `title`, `x_label`, `y_label`.
+    """
+    axes = axes or grid()[1][0, 0]
+    samples = [_finite(_array(sample), name).ravel() for name, sample in series.items()]
+    edges = np.histogram_bin_edges(np.concatenate(samples), bins)
+    for name, sample, color in zip(series, samples, _colors(series), strict=True):
+        axes.hist(sample, edges, histtype="stepfilled", fc=(color, 0.5), ec=color, label=name)
+    _label(axes, **labels)
+    return axes.figure
+
+
+def _array(values, shape=None, name=""):
+    array = np.asarray(keras.ops.convert_to_numpy(values))
+    if shape is not None and array.shape != shape:
+        raise ValueError(f"{name!r} must have shape {shape}, got {array.shape}.")
+    return array
+
+
+def _finite(values, name):
+    finite = np.isfinite(values)
+    if not finite.all():
+        raise ValueError(f"{name!r} must be finite, got {np.sum(~finite)} NaN or infinite values.")
+    return values
+
+
+def _colors(series):
+    if len(series) > len(PALETTE):
+        raise ValueError(f"One figure can hold {len(PALETTE)} series, got {len(series)}.")
+    return PALETTE[: len(series)]
+
+
+def _draw_matrix(axes, values, rows, columns, mask, alignment, limits):
+    """Draw the coloured cells; return their image and which of them may be seen."""
+    visible = np.full(values.shape, True)
+    if mask is not None:
+        visible = _array(mask, values.shape, "mask").astype(bool)
+    values = _finite(np.where(visible, values, 0.0).astype(float), "weights")
+    low, high = limits or (min(values.min(), 0.0), max(values.max(), 1e-9))
+    if low < 0:
+        low, high = -max(-low, high), max(-low, high)  # zero is white
+    colormap = SIGNED if low < 0 else WEIGHTS
+    image = axes.pcolormesh(values, cmap=colormap, norm=Normalize(low, high, clip=True))
+    if len(columns) <= 24:
+        image.set(edgecolor=CARD, linewidth=0.8)
+    axes.set(aspect="equal", anchor="NW", ylim=(len(rows), 0))
+    for row, column in np.argwhere(~visible):
+        axes.add_patch(
+            _cell(row, column, facecolor=MASK, edgecolor=CARD, linewidth=0.8, hatch="////")
+        )
+    for row, column in alignment:
+        axes.add_patch(_cell(row, column, fill=False, edgecolor=ATTENTION, linewidth=2, zorder=3))
+    # "$" is a token, not a formula
+    axes.set_yticks(np.arange(len(rows)) + 0.5, rows, parse_math=False)
+    axes.set_xticks(np.arange(len(columns)) + 0.5, columns, parse_math=False)
+    axes.tick_params(length=0, top=False, labeltop=True, bottom=False, labelbottom=False)
+    if max(map(len, columns)) > 4:
+        for label in axes.get_xticklabels():
+            label.set(rotation=50, ha="left", va="bottom", rotation_mode="anchor")
+    axes.xaxis.set_label_position("top")
+    axes.spines[:].set(visible=True, linewidth=0.6)
+    return image, visible
+
+
+def _cell(row, column, **look):
+    return Rectangle((column, row), 1.0, 1.0, **look)
+
+
+def _label(axes, title="", x_label="", y_label=""):
+    axes.set(title=title, xlabel=x_label, ylabel=y_label)
+    if len(axes.get_legend_handles_labels()[1]) > 1:
+        axes.legend()

@@ -1,0 +1,150 @@
+"""Files of a training run: its whole state, weights of single epochs, the mean of several.
+
+Every file is written under a temporary name and then renamed, so none is ever half-written.
+"""
+
+import json
+import zipfile
+from pathlib import Path
+
+import keras
+import numpy as np
+
+from nlp104.utils.files import replacing
+
+
+def save_state(path, model, position):
+    """Save all that decides how training goes on.
+
+    That is every variable of the model (weights and the states of its random generators), of its
+    optimizer (moments and step) and of its metrics (sums of the current epoch), and the position.
+
+    Args:
+        path: File to write, ending in `.npz`.
+        model: A built and compiled `keras.Model`.
+        position: Dictionary that JSON can hold.
+
+    Raises:
+        FloatingPointError: If a weight is not a finite number. Nothing is written then.
+    """
+    arrays = {key: keras.ops.convert_to_numpy(value) for key, value in _variables(model).items()}
+    for key, array in arrays.items():
+        if key.startswith("model") and not np.all(np.isfinite(array.astype("float32"))):
+            raise FloatingPointError(f"The weight {key} holds values that are not finite.")
+    with replacing(path) as temporary:
+        np.savez(temporary, position=np.array(json.dumps(position)), **arrays)
+
+
+def load_state(path, model):
+    """Put a model, its optimizer and its metrics into the state that `save_state` saved.
+
+    Args:
+        path: File that `save_state` wrote.
+        model: A built and compiled `keras.Model` of the same configuration.
+
+    Returns:
+        The position.
+
+    Raises:
+        ValueError: If the file is damaged or belongs to another model.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {key: file[key] for key in file.files}
+        position = json.loads(str(arrays.pop("position")))
+    except (zipfile.BadZipFile, ValueError, KeyError, EOFError) as error:
+        raise ValueError(f"{path} is damaged or is not the state of a training run.") from error
+    variables = _variables(model)
+    expected = {key: tuple(variable.shape) for key, variable in variables.items()}
+    found = {key: array.shape for key, array in arrays.items()}
+    if expected != found:
+        raise ValueError(
+            f"{path} belongs to another model or optimizer: it holds {len(found)} variables, this "
+            f"one has {len(expected)}, and {_first_difference(expected, found)}."
+        )
+    for key, variable in variables.items():
+        variable.assign(arrays[key])
+    return position
+
+
+def save_weights(path, model):
+    """Save a model's weights in Keras' format, for `model.load_weights`.
+
+    Args:
+        path: File to write, ending in `.weights.h5`.
+        model: A built `keras.Model`.
+    """
+    with replacing(path) as temporary:
+        model.save_weights(temporary)
+
+
+def average_checkpoints(model, paths):
+    """Give a model the mean of several checkpoints' weights.
+
+    The mean of the last few checkpoints of one run usually translates better than any of them
+    (Vaswani et al., 2017, section 6.1, average the last 5).
+
+    Args:
+        model: A built `keras.Model`.
+        paths: Files that `save_weights` wrote for models of the same configuration.
+
+    Raises:
+        ValueError: If there are no paths, or a file is damaged or belongs to another model. The
+            model then keeps its weights.
+
+    Example:
+        >>> average_checkpoints(model, epoch_checkpoints("run")[-5:])
+    """
+    paths = list(paths)
+    if not paths:
+        raise ValueError("Expected at least one checkpoint to average, received none.")
+    before = model.get_weights()
+    sums = [np.zeros(weight.shape, "float64") for weight in before]
+    try:
+        for path in paths:
+            model.load_weights(path)
+            for total, weight in zip(sums, model.get_weights(), strict=True):
+                total += weight
+    except (ValueError, OSError, KeyError) as error:
+        model.set_weights(before)
+        raise ValueError(f"{path} is missing, damaged or belongs to another model.") from error
+    model.set_weights([total / len(paths) for total in sums])
+
+
+def epoch_checkpoints(output):
+    """The weights that a run kept of its last epochs, oldest first.
+
+    Args:
+        output: Directory of the run.
+
+    Returns:
+        A list of paths.
+    """
+    paths = (Path(output) / "checkpoints").glob("epoch-*.weights.h5")
+    return sorted(paths, key=epoch_of)
+
+
+def epoch_of(path):
+    """The epoch, counted from 1, after which a path of `epoch_checkpoints` was written."""
+    return int(path.name.split("-")[1].split(".")[0])
+
+
+def _variables(model):
+    """Every variable of a compiled model under a name that depends on its place only."""
+    groups = {
+        "model": model.variables,
+        "optimizer": model.optimizer.variables,
+        "metrics": model.metrics_variables,
+    }
+    return {
+        f"{group}/{index}": variable
+        for group, variables in groups.items()
+        for index, variable in enumerate(variables)
+    }
+
+
+def _first_difference(expected, found):
+    for key in [*expected, *found]:
+        if expected.get(key) != found.get(key):
+            return f"{key} has the shape {found.get(key)} instead of {expected.get(key)}"
+    return ""

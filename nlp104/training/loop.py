@@ -1,0 +1,302 @@
+"""Fitting a model: progress, validation, checkpoints, and a resume that loses nothing.
+
+The directory of a run holds, after some epochs::
+
+    history.csv                         a line for each epoch
+    checkpoints/latest.npz              all that decides how training goes on
+    checkpoints/epoch-0007.weights.h5   the weights after each of the last few epochs
+    checkpoints/best.weights.h5         the weights of the lowest validation loss
+"""
+
+import csv
+import math
+import signal
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import keras
+
+from nlp104.training.checkpoints import epoch_checkpoints, load_state, save_state, save_weights
+from nlp104.training.progress import Progress
+from nlp104.utils.files import replacing
+
+SAVE_SECONDS = 600  # a long epoch saves its state this often
+LOOK_SECONDS = 0.5  # between two looks at the loss: each look waits for the device
+
+
+def train(
+    model,
+    training,
+    validation=None,
+    epochs=10,
+    output=None,
+    resume=False,
+    patience=None,
+    keep=5,
+    verbose="auto",
+):
+    """Fit a compiled model for a number of epochs.
+
+    `model.fit` does the work, once for each epoch. So `training` can begin anywhere in an epoch,
+    and between two calls everything that the next one depends on is known and can be saved: a run
+    that was stopped and resumed ends with the same weights, bit for bit, as one that was not (on a
+    CPU; a GPU adds numbers in varying order, and on PyTorch Keras' dropout draws from a generator
+    that is no part of the model).
+
+    Ctrl-C or SIGTERM ends the current step, saves the state and raises `KeyboardInterrupt`; a
+    second Ctrl-C stops at once.
+
+    Args:
+        model: A compiled `keras.Model`, see `nlp104.training.compile_model`.
+        training: `nlp104.data.Batches`.
+        validation: `Batches` on which the model is evaluated after every epoch, or `None`.
+        epochs: Number of epochs in all, those before a resume included.
+        output: Directory for `history.csv` and checkpoints. `None` writes nothing.
+        resume: Go on from the state in `output`, if there is one.
+        patience: Stop after this many epochs without a lower validation loss. `None`: never.
+        keep: Number of last epochs whose weights are kept, for `average_checkpoints`.
+        verbose: 0 prints nothing; 1 a line for each epoch, and one that moves with the time left;
+            2 a line for each epoch, and early on how long all will take. `"auto"` is 1 in a
+            terminal and 2 elsewhere.
+
+    Returns:
+        The history, a dictionary from the name of each column to its values, one for each epoch.
+
+    Raises:
+        ValueError: If the model is not compiled, `patience` comes without `validation`, or the
+            state in `output` belongs to another model or to other data.
+        FileExistsError: If `output` holds the state of a run and `resume` is false.
+        FloatingPointError: If the loss is no longer a number.
+        KeyboardInterrupt: After Ctrl-C, with a message that says how to go on.
+    """
+    if not model.compiled:
+        raise ValueError("The model is not compiled: call nlp104.training.compile_model first.")
+    if patience is not None and validation is None:
+        raise ValueError("patience counts epochs without a lower validation loss: pass validation.")
+    run = _Run(model, training, output, keep, resume)
+    progress = Progress(epochs, run.steps, verbose)
+    position = run.position
+    with _stop_on_signal() as stop:
+        while position.epoch < epochs and (patience is None or position.bad_epochs < patience):
+            row = _fit_epoch(run, progress, stop)
+            if position.step < run.steps:
+                run.save()
+            else:
+                if validation is not None:
+                    validation.seek(0)  # sums of the same numbers in the same order
+                    scores = model.evaluate(validation.feed(), verbose=0, return_dict=True)
+                    row |= {f"val_{name}": score for name, score in scores.items()}
+                progress.epoch(run.finish_epoch(row))
+            if stop:
+                raise KeyboardInterrupt(run.how_to_go_on())
+    rows = position.history
+    return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
+
+
+def _fit_epoch(run, progress, stop):
+    """Fit what is left of the current epoch; returns what Keras logged."""
+    epoch = run.position.epoch
+    run.training.seek(epoch, run.position.step)
+    logs = run.model.fit(
+        run.training.feed(),
+        initial_epoch=epoch,
+        epochs=epoch + 1,
+        callbacks=[_Watch(run, progress, stop)],
+        shuffle=False,  # Batches shuffle by themselves, as a function of the seed and the epoch
+        verbose=0,
+    ).history
+    row = {name: values[-1] for name, values in logs.items()}
+    run.check(row["loss"])
+    return row
+
+
+@dataclass
+class _Position:
+    """How far a run has come: with the values of all variables, this is its whole state."""
+
+    epoch: int = 0  # complete epochs
+    step: int = 0  # complete steps of the current epoch
+    seconds: float = 0.0  # that these steps have taken
+    best: float = math.inf  # the lowest validation loss
+    bad_epochs: int = 0  # since then
+    history: list = field(default_factory=list)  # a dictionary for each epoch
+
+
+class _Run:
+    """A model, its data, its position and its files."""
+
+    def __init__(self, model, training, output, keep, resume):
+        self.model, self.training, self.keep = model, training, keep
+        self.directory = None if output is None else Path(output)
+        self.position = _Position()
+        training.seek(0)
+        self.steps = len(training)
+        self.data = {"steps": self.steps, "tokens": training.num_tokens, "seed": training.seed}
+        self.metrics = None  # sums of the metrics with which a resumed epoch goes on
+        _build(model, training)
+        if output is None:
+            return
+        self.checkpoints = self.directory / "checkpoints"
+        self.state = self.checkpoints / "latest.npz"
+        self.checkpoints.mkdir(parents=True, exist_ok=True)
+        if self.state.exists():
+            if not resume:
+                raise FileExistsError(
+                    f"{self.state} holds the state of a run: pass resume=True to go on with it, "
+                    "or choose another output directory."
+                )
+            self._resume()
+
+    def _resume(self):
+        position = load_state(self.state, self.model)
+        data = position.pop("data")
+        if data != self.data:
+            raise ValueError(
+                f"{self.state} belongs to other training data: it expects {data}, "
+                f"received {self.data}."
+            )
+        self.position = _Position(**position)
+        self.metrics = [keras.ops.convert_to_numpy(v) for v in self.model.metrics_variables]
+
+    def save(self):
+        """Save the state."""
+        if self.directory is not None:
+            save_state(self.state, self.model, {**asdict(self.position), "data": self.data})
+
+    def finish_epoch(self, row):
+        """Add a line to the history and write every file that changes with an epoch."""
+        position = self.position
+        row = {
+            "epoch": position.epoch + 1,
+            **row,
+            "learning_rate": float(keras.ops.convert_to_numpy(self.model.optimizer.learning_rate)),
+            "tokens_per_second": self.training.num_tokens / position.seconds,
+            "seconds": position.seconds,
+        }
+        position.history.append(row)
+        is_best = row.get("val_loss", math.inf) < position.best
+        position.best = min(position.best, row.get("val_loss", math.inf))
+        position.bad_epochs = 0 if is_best else position.bad_epochs + 1
+        position.epoch, position.step, position.seconds = position.epoch + 1, 0, 0.0
+        if self.directory is not None:
+            self.save()  # first, since it refuses weights that are not finite
+            if is_best:
+                save_weights(self.checkpoints / "best.weights.h5", self.model)
+            name = f"epoch-{position.epoch:04d}.weights.h5"
+            save_weights(self.checkpoints / name, self.model)
+            for path in epoch_checkpoints(self.directory)[: -self.keep]:
+                path.unlink()
+            self._write_history()
+        return row
+
+    def _write_history(self):
+        rows = self.position.history
+        with (
+            replacing(self.directory / "history.csv") as temporary,
+            temporary.open("w", newline="", encoding="utf-8") as file,
+        ):
+            writer = csv.DictWriter(file, fieldnames=list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)
+
+    def check(self, loss):
+        """Raise an error if the loss is no longer a number."""
+        if math.isfinite(loss):
+            return
+        position = self.position
+        message = (
+            f"The loss became {loss} in epoch {position.epoch + 1} by step {position.step}: "
+            "lower the learning rate or warm up longer."
+        )
+        if self.directory is not None and self.state.exists():
+            message += f" The last good state is kept in {self.state}."
+        raise FloatingPointError(message)
+
+    def how_to_go_on(self):
+        """What to tell whoever stopped the run."""
+        position = self.position
+        done = f"Stopped in epoch {position.epoch + 1} after {position.step} of {self.steps} steps."
+        if self.directory is None:
+            return f"{done} The model keeps what it has learned."
+        return f"{done} The state is kept in {self.directory}: resume the run to go on from there."
+
+
+class _Watch(keras.callbacks.Callback):
+    """Counts steps, and every now and then looks at the loss, reports and saves."""
+
+    def __init__(self, run, progress, stop):
+        super().__init__()
+        self._run, self._progress, self._stop = run, progress, stop
+        self._begun = self._looked = self._saved = time.perf_counter()
+        self._seconds_before = run.position.seconds
+
+    def on_epoch_begin(self, epoch, logs=None):
+        """Keras has just reset the metrics; a resumed epoch goes on with the sums it had."""
+        if self._run.metrics is not None and self._run.position.step:
+            for variable, value in zip(
+                self.model.metrics_variables, self._run.metrics, strict=True
+            ):
+                variable.assign(value)
+        self._run.metrics = None
+
+    def on_train_batch_end(self, batch, logs=None):
+        """Count a complete step."""
+        # With JAX, self.model brings the state of training back into the model's variables. That
+        # is what saving and stopping need, and too slow for every step.
+        run, now = self._run, time.perf_counter()
+        run.position.step += 1
+        run.position.seconds = self._seconds_before + now - self._begun
+        if self._stop:
+            self.model.stop_training = True
+        elif now - self._looked > LOOK_SECONDS:
+            self._looked = now
+            loss = float(logs["loss"])
+            run.check(loss)
+            self._progress.step(run.position.epoch, run.position.step, loss)
+            if now - self._saved > SAVE_SECONDS:
+                self._saved = now
+                run.model = self.model
+                run.save()
+
+
+def _build(model, training):
+    """Make all variables exist, those of the optimizer and of the metrics included."""
+    inputs, labels = training[0]
+    inputs, labels = {name: ids[:1] for name, ids in inputs.items()}, labels[:1]
+    model.compute_metrics(inputs, labels, model(inputs, training=False))
+    model.reset_metrics()
+    model.optimizer.build(model.trainable_variables)
+
+
+class _Stop:
+    """True as soon as somebody asked for an end."""
+
+    def __init__(self):
+        self.asked = False
+
+    def __bool__(self):
+        return self.asked
+
+    def ask(self, *_):
+        """The first request is granted after the current step, the second one at once."""
+        if self.asked:
+            raise KeyboardInterrupt
+        self.asked = True
+
+
+@contextmanager
+def _stop_on_signal():
+    """Turns Ctrl-C and SIGTERM into a request, since a step cut in half would spoil the state."""
+    stop = _Stop()
+    if threading.current_thread() is not threading.main_thread():
+        yield stop  # only the main thread receives signals
+        return
+    before = {number: signal.signal(number, stop.ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,93 @@
+"""What the settings of a recipe stand for: the corpus, the tokenizers, the batches, the model.
+
+Each function takes `settings`, a dictionary with the keys of settings.DEFAULTS.
+"""
+
+import keras
+
+from nlp104.data.batches import Batches
+from nlp104.data.corpus import load_corpus
+from nlp104.data.tokenizer import Tokenizer
+from nlp104.transformer.model import Transformer
+
+
+def read_corpus(settings, data_dir):
+    """The `nlp104.data.Corpus` that the settings name, found or downloaded in `data_dir`."""
+    return load_corpus(
+        settings["data"],
+        source=settings["source"],
+        target=settings["target"],
+        directory=data_dir,
+        seed=settings["seed"],
+        validation=settings["validation"],
+        test=settings["test"],
+        sizes=(settings["pairs"], None, None),
+        normalized=settings["tokens"] != "whitespace",
+    )
+
+
+def train_tokenizers(pairs, settings):
+    """The tokenizers of source and target; the same one twice if they share a vocabulary."""
+    sources, targets = zip(*pairs, strict=True)
+    options = {"kind": settings["tokens"], "vocabulary_size": settings["vocabulary_size"]}
+    if settings["shared_vocabulary"]:
+        return [Tokenizer.train(sources + targets, **options)] * 2
+    return [Tokenizer.train(sources, **options), Tokenizer.train(targets, **options)]
+
+
+def make_batches(pairs, tokenizers, settings):
+    """The pairs as `nlp104.data.Batches`."""
+    sources, targets = (
+        tokenizer.encode_batch(sentences)
+        for tokenizer, sentences in zip(tokenizers, zip(*pairs, strict=True), strict=True)
+    )
+    return Batches(
+        sources,
+        targets,
+        batch_size=settings["batch_size"],
+        tokens_per_batch=settings["tokens_per_batch"],
+        max_length=settings["max_length"],
+        bucket_width=8 if _compiles_every_shape() else 1,
+        seed=settings["seed"],
+    )
+
+
+def _compiles_every_shape():
+    """Whether a new shape costs seconds: TensorFlow traces one program for all, but not with XLA.
+
+    Keras turns XLA on where there is more than a CPU.
+    """
+    if keras.backend.backend() != "tensorflow":
+        return True
+    return not all(name.startswith("cpu:") for name in keras.distribution.list_devices())
+
+
+def build_model(tokenizers, settings):
+    """A `nlp104.Transformer` with random weights, for these vocabularies."""
+    names = (
+        "num_layers",
+        "hidden_dim",
+        "intermediate_dim",
+        "num_heads",
+        "dropout",
+        "normalize_first",
+        "attention_gain",
+    )
+    source, target = (tokenizer.vocabulary_size for tokenizer in tokenizers)
+    return Transformer.from_preset(
+        settings["preset"],
+        target,
+        source_vocabulary_size=source,
+        tie_embeddings=settings["shared_vocabulary"],
+        dtype=settings["dtype"],
+        **{name: settings[name] for name in names if settings[name] is not None},
+    )
+
+
+def peak_learning_rate(settings, steps, model):
+    """The learning rate and the warm-up in numbers, so that a resumed run finds them unchanged."""
+    paper = (model.encoder.hidden_dim * 4000) ** -0.5  # its peak, 4,000 being its warm-up
+    return {
+        "learning_rate": settings["learning_rate"] or paper,
+        "warmup_steps": settings["warmup_steps"] or max(1, min(4000, steps // 10)),
+    }

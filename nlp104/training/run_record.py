@@ -1,0 +1,68 @@
+"""``run.json``: what a training run was made of."""
+
+import hashlib
+import importlib
+import importlib.metadata
+import json
+import os
+import platform
+from pathlib import Path
+
+_FILE = "run.json"
+_FORMAT = "nlp104 run 1"
+
+
+def fingerprint(corpus):
+    """Returns what tells one corpus from another: the SHA-256 of all its sentences, in order."""
+    digest = hashlib.sha256()
+    for pairs in (corpus.train, corpus.validation, corpus.test):
+        for source, target in pairs:
+            digest.update(f"{source}\t{target}\n".encode())
+        digest.update(b"\n")
+    return digest.hexdigest()
+
+
+def write_record(directory, record):
+    """Writes ``run.json``, all of it or nothing."""
+    path = Path(directory) / _FILE
+    temporary = path.with_suffix(".tmp")
+    content = {"format": _FORMAT, **record}
+    temporary.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    os.replace(temporary, path)
+
+
+def read_record(directory):
+    """Returns what `write_record` wrote.
+
+    Raises:
+        FileNotFoundError: If there is no such directory, or no ``run.json`` in it.
+        ValueError: If the file is damaged or something else.
+    """
+    path = Path(directory) / _FILE
+    if not path.is_file():
+        found = f"has no {_FILE}" if path.parent.is_dir() else "does not exist"
+        raise FileNotFoundError(
+            f"Expected a directory that `nlp104 train` made. Received: {directory}, which {found}."
+        )
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        if record["format"] != _FORMAT:
+            raise ValueError("another format")
+        return record
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(
+            f"Expected {path} as `nlp104 train` writes it; the file is damaged or something else."
+        ) from error
+
+
+def software_versions(backend):
+    """Returns what numbers and times depend on; nothing that names this machine or its owner."""
+    names = ["keras", "numpy", "tokenizers", "sacrebleu"]
+    found = {name: importlib.metadata.version(name) for name in names}
+    return found | {
+        "backend": backend,
+        backend: importlib.import_module(backend).__version__,  # whatever its package is called
+        "python": platform.python_version(),
+        "platform": f"{platform.system()} {platform.machine()}",
+        "cores": os.cpu_count(),
+    }

@@ -1,0 +1,19 @@
+"""The Transformer: its configuration, its blocks, its two stacks and the model.
+
+What is special, the cache of decoding and the padding that is skipped in training, has a module
+of its own.
+"""
+
+from nlp104.utils.lazy import attach
+
+__all__, __getattr__, __dir__ = attach(
+    __name__,
+    {
+        "decoder": ["Decoder", "DecoderLayer"],
+        "encoder": ["Encoder", "EncoderLayer"],
+        "feed_forward": ["FeedForward"],
+        "model": ["Transformer"],
+        "presets": ["PRESETS"],
+        "residual": ["Residual"],
+    },
+)

@@ -1,0 +1,265 @@
+"""A model and its tokenizers together: text in, text out; saved to and loaded from a directory."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import keras
+import numpy as np
+
+from nlp104.data.tokenizer import END_ID, START_ID, Tokenizer
+from nlp104.decoding.beam_search import beam_search
+from nlp104.decoding.greedy import greedy
+from nlp104.transformer.model import Transformer
+from nlp104.utils.arguments import require_positive
+from nlp104.utils.files import replacing
+
+MODEL, SHARED, SOURCE, TARGET = "model.keras", "tokenizer.json", "source.json", "target.json"
+
+
+@dataclass(frozen=True)
+class Attention:
+    """Who looks at whom while one sentence is translated.
+
+    Attributes:
+        translation: The sentence that the decoder wrote, or was made to write.
+        source_tokens: Tokens that the encoder read, `[END]` included.
+        decoder_tokens: Tokens that the decoder read, `[START]` first.
+        target_tokens: Tokens that it was asked for, one for each one read, `[END]` last.
+        encoder: Weights `[layers, heads, source, source]`.
+        decoder: Weights `[layers, heads, target, target]`, both axes for `decoder_tokens`.
+        cross: Weights `[layers, heads, target, source]`. Row `i` belongs to the step that read
+            `decoder_tokens[i]` and was asked for `target_tokens[i]`.
+    """
+
+    translation: str
+    source_tokens: list[str]
+    decoder_tokens: list[str]
+    target_tokens: list[str]
+    encoder: np.ndarray
+    decoder: np.ndarray
+    cross: np.ndarray
+
+
+class Translator:
+    """Translates text.
+
+    Args:
+        model: `nlp104.Transformer`.
+        source_tokenizer: Tokenizer of the language to translate from.
+        target_tokenizer: Tokenizer of the language to translate to; the same object if both
+            languages share a vocabulary.
+
+    Raises:
+        ValueError: If the vocabularies do not have the sizes that the model expects.
+
+    Example:
+        >>> translator = Translator.load("run")
+        >>> translator.translate(["The black cat sleeps."])
+        ['Le chat noir dort.']
+    """
+
+    def __init__(
+        self, model: Transformer, source_tokenizer: Tokenizer, target_tokenizer: Tokenizer
+    ):
+        expected = model.source_vocabulary_size, model.vocabulary_size
+        received = source_tokenizer.vocabulary_size, target_tokenizer.vocabulary_size
+        if expected != received:
+            raise ValueError(
+                f"The model expects vocabularies of {expected[0]} source and {expected[1]} target "
+                f"tokens, received {received[0]} and {received[1]}."
+            )
+        self.model = model
+        self.source_tokenizer = source_tokenizer
+        self.target_tokenizer = target_tokenizer
+
+    def translate(
+        self,
+        sentences: Sequence[str],
+        batch_size: int = 32,
+        max_length: int | None = None,
+        num_beams: int = 1,
+        length_penalty: float = 0.6,
+        jit_compile: bool = False,
+    ) -> list[str]:
+        """Translate sentences, each on its own.
+
+        Args:
+            sentences: Strings, one sentence each. An empty one translates to an empty one.
+            batch_size: Number of sentences that are translated at a time, sorted by length.
+            max_length: Number of tokens at which a translation is cut off, see
+                `nlp104.decoding.greedy`.
+            num_beams: Number of beginnings that are kept in every step, see
+                `nlp104.decoding.beam_search`; with 1 decoding is greedy.
+            length_penalty: α, with which translations of different lengths are compared. Nothing
+                to greedy decoding.
+            jit_compile: Whether TensorFlow compiles with XLA, which takes seconds for each new
+                length: it pays from some thousands of sentences on, or a hundred if `batch_size`
+                is 1. JAX always compiles.
+
+        Returns:
+            The translations, in the order of the sentences.
+
+        Raises:
+            ValueError: If `sentences` is a single string, a sentence is too long, or another
+                argument is out of its range.
+        """
+        require_positive(batch_size=batch_size, num_beams=num_beams)
+        sources = self._encode(sentences)
+        order = sorted((i for i, ids in enumerate(sources) if ids), key=lambda i: len(sources[i]))
+        translations = [""] * len(sources)
+        for first in range(0, len(order), batch_size):
+            places = order[first : first + batch_size]
+            rows = _pad([sources[i] + [END_ID] for i in places])
+            options = {"max_length": max_length, "jit_compile": jit_compile}
+            ids = self._search(rows, num_beams, length_penalty, **options)
+            for i, row in zip(places, ids, strict=True):
+                translations[i] = self.target_tokenizer.decode(row)
+        return translations
+
+    def attention(
+        self,
+        source: str,
+        target: str | None = None,
+        num_beams: int = 1,
+        length_penalty: float = 0.6,
+    ) -> Attention:
+        """What the model looks at while it translates a sentence.
+
+        Args:
+            source: One sentence.
+            target: Its translation, which the model is made to write; by default what it writes by
+                itself.
+            num_beams: As of `translate`, where the model writes by itself.
+            length_penalty: As of `translate`.
+
+        Returns:
+            `Attention`.
+
+        Raises:
+            ValueError: If the source is empty, either is too long, or another argument is out of
+                its range.
+        """
+        (source_ids,) = self._encode([source])
+        if not source_ids:
+            raise ValueError("Expected a sentence to translate, received an empty one.")
+        source_ids.append(END_ID)
+        if target is None:
+            (written,) = self._search([source_ids], num_beams, length_penalty)
+            target_ids = [i for i in written.tolist() if i != END_ID]
+        else:
+            target_ids = self.target_tokenizer.encode(target)
+        read, asked = [START_ID, *target_ids], [*target_ids, END_ID]
+        scores = self.model.attention_scores(
+            {"encoder_token_ids": np.array([source_ids]), "decoder_token_ids": np.array([read])}
+        )
+        return Attention(
+            translation=self.target_tokenizer.decode(target_ids),
+            source_tokens=[self.source_tokenizer.id_to_token(i) for i in source_ids],
+            decoder_tokens=[self.target_tokenizer.id_to_token(i) for i in read],
+            target_tokens=[self.target_tokenizer.id_to_token(i) for i in asked],
+            **{
+                name: np.concatenate([keras.ops.convert_to_numpy(layer) for layer in layers])
+                for name, layers in scores.items()
+            },
+        )
+
+    def _search(self, rows, num_beams, length_penalty, **options):
+        """Token ids of the best translation of each row."""
+        if num_beams == 1:
+            return greedy(self.model, rows, **options)
+        return beam_search(self.model, rows, num_beams, length_penalty, **options)
+
+    def _encode(self, sentences):
+        """Token ids of each sentence, after checking that the model can read them."""
+        if isinstance(sentences, str):
+            raise ValueError("Expected a list of sentences, received a single string.")
+        sources = self.source_tokenizer.encode_batch(sentences)
+        longest = self.model.max_sequence_length - 1  # with [END]
+        for number, ids in enumerate(sources, start=1):
+            if len(ids) > longest:
+                raise ValueError(
+                    f"Sentence {number} has {len(ids):,} tokens; "
+                    f"the model reads at most {longest:,}."
+                )
+        return sources
+
+    def save(self, directory: str | Path) -> None:
+        """Save the model (without the optimizer's state) and the tokenizers.
+
+        The files appear one by one and whole, `model.keras` last: a directory that has it is
+        complete.
+
+        Args:
+            directory: A new or empty directory, or one that holds a run or a translator.
+
+        Raises:
+            FileExistsError: If `directory` is a file, or holds something else.
+        """
+        directory = Path(directory)
+        ours = (MODEL, "run.json", "checkpoints")
+        if directory.exists() and not directory.is_dir():
+            raise FileExistsError(f"Expected a directory, received the file {directory}.")
+        is_ours = any((directory / name).exists() for name in ours)
+        if directory.is_dir() and any(directory.iterdir()) and not is_ours:
+            raise FileExistsError(
+                f"{directory} holds something else than a translator: choose another directory."
+            )
+        directory.mkdir(parents=True, exist_ok=True)
+        save_tokenizers(directory, self.source_tokenizer, self.target_tokenizer)
+        bare = self.model.with_dtype(self.model.dtype_policy)  # has no optimizer to save
+        with replacing(directory / MODEL) as temporary:
+            bare.save(temporary)
+
+    @classmethod
+    def load(cls, directory: str | Path) -> "Translator":
+        """Load what `save` saved.
+
+        Args:
+            directory: The directory.
+
+        Raises:
+            FileNotFoundError: If the directory or one of its files does not exist.
+            ValueError: If a file is damaged, or the files do not belong together.
+        """
+        directory = Path(directory)
+        path = directory / MODEL
+        if not path.is_file():
+            found = f"has no {MODEL}" if directory.is_dir() else "does not exist"
+            raise FileNotFoundError(
+                f"Expected a directory with a trained model: {directory} {found}."
+            )
+        tokenizers = load_tokenizers(directory)
+        try:
+            model = keras.saving.load_model(path, compile=False)
+        except Exception as error:  # each way to be damaged has its own class of error in Keras
+            raise ValueError(f"{path} is damaged or was not written by nlp104.") from error
+        if not isinstance(model, Transformer):
+            raise ValueError(f"{path} holds a {type(model).__name__}, expected a Transformer.")
+        return cls(model, *tokenizers)
+
+
+def save_tokenizers(directory: str | Path, source: Tokenizer, target: Tokenizer) -> None:
+    """Save one tokenizer, if both languages share it, or two."""
+    directory = Path(directory)
+    if source is target:
+        source.save(directory / SHARED)
+    else:
+        source.save(directory / SOURCE)
+        target.save(directory / TARGET)
+
+
+def load_tokenizers(directory: str | Path) -> tuple[Tokenizer, Tokenizer]:
+    """Load what `save_tokenizers` saved: source and target, the same object if they share one."""
+    directory = Path(directory)
+    if (directory / SHARED).exists():
+        shared = Tokenizer.load(directory / SHARED)
+        return shared, shared
+    return Tokenizer.load(directory / SOURCE), Tokenizer.load(directory / TARGET)
+
+
+def _pad(rows):
+    ids = np.zeros((len(rows), max(map(len, rows))), "int32")
+    for i, row in enumerate(rows):
+        ids[i, : len(row)] = row
+    return ids

@@ -1,0 +1,1 @@
+"""The few helpers that two rooms share."""

@@ -1,0 +1,26 @@
+"""Files that are written whole or not at all."""
+
+import os
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def replacing(path):
+    r"""Write a file in one piece: the name it yields becomes `path` when the block succeeds.
+
+    Args:
+        path: The file to write; its directory must exist.
+
+    Example:
+        >>> with replacing("history.csv") as temporary:
+        ...     temporary.write_text("loss\n")
+    """
+    path = Path(path)
+    # Keras and NumPy look at the end of a name, so what makes it temporary stands in front.
+    temporary = path.with_name(f".{os.getpid()}-{path.name}")
+    try:
+        yield temporary
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
