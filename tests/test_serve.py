@@ -30,7 +30,7 @@ else:
     import tomli as tomllib
 
 ROOT = Path(__file__).parents[1]
-PAGE = (ROOT / "nlp104" / "pages" / "translate.html").read_text(encoding="utf-8")
+PAGE = (ROOT / "nlp104" / "translation" / "pages" / "translate.html").read_text(encoding="utf-8")
 SENTENCE = "The animal did not cross the street because it was too tired."
 LARGE = b'{"text": "' + b"a" * serve.LARGEST + b'"}'
 
