@@ -9,11 +9,11 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 from browser import needs_browser, visit
-from nlp104.figures.style import grid
 
 from nlp104.figures import explore
 from nlp104.figures.explore import handmade
 from nlp104.figures.explore.explorable import Explorable
+from nlp104.figures.style import grid
 
 KEYS = [
     *(f"{v},{last},0,1" for v in range(5) for last in ("tired", "wide")),
