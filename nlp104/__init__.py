@@ -10,8 +10,12 @@ The rooms, from those that need nothing to those that need the others:
 - ``figures``: what the chapters of the book draw with;
 - ``cli``: the command ``nlp104``.
 
-Importing ``nlp104`` imports none of them: each comes when it is first asked for.
+Importing ``nlp104`` imports none of them: each comes when it is first asked for. Only where Keras
+is there already the model comes at once, so that `keras.saving.load_model` knows its classes.
 """
+
+import importlib
+import sys
 
 from nlp104.utils.lazy import attach
 
@@ -19,15 +23,19 @@ __version__ = "0.1.0"
 
 __all__, __getattr__, __dir__ = attach(
     __name__,
-    {
-        "transformer": ["Transformer"],
-        "translation": ["load_pretrained"],
-        "attention": [],
-        "cli": [],
-        "data": [],
-        "decoding": [],
-        "encoding": [],
-        "figures": [],
-        "training": [],
-    },
+    {"transformer": ["Transformer"], "translation": ["load_pretrained"]},
+    modules=[
+        "attention",
+        "cli",
+        "data",
+        "decoding",
+        "encoding",
+        "figures",
+        "training",
+        "transformer",
+        "translation",
+    ],
 )
+
+if "keras" in sys.modules:
+    importlib.import_module("nlp104.transformer.model")

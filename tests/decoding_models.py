@@ -3,6 +3,7 @@
 import numpy as np
 
 from nlp104.data.tokenizer import END_ID, PAD_ID
+from nlp104.transformer.config import TransformerConfig
 from nlp104.transformer.model import Transformer
 
 VOCABULARY = 13
@@ -11,7 +12,10 @@ VOCABULARY = 13
 def make_model(seed=0, vocabulary_size=VOCABULARY, num_layers=2, normalize_first=True, **options):
     """A model with random weights, so large that its translations differ and some of them end."""
     options = {"max_sequence_length": 70, "normalize_first": normalize_first, **options}
-    model = Transformer(vocabulary_size, num_layers, 16, 32, 2, **options)
+    config = TransformerConfig(
+        16, 32, 2, num_layers=num_layers, vocabulary_size=vocabulary_size, **options
+    )
+    model = Transformer(config)
     randomize(model, seed)
     return model
 
@@ -19,7 +23,8 @@ def make_model(seed=0, vocabulary_size=VOCABULARY, num_layers=2, normalize_first
 def randomize(model, seed):
     """Gives a model other random weights, the same on every backend."""
     rng = np.random.default_rng(seed)
-    for weight in model.weights:
+    head = model.output_head.weights
+    for weight in (*head, *model.weights[: -len(head)]):
         is_matrix = len(weight.shape) > 1 and "bias" not in weight.name
         is_gain = weight.name == "gamma"
         noise = rng.normal(0, 0.5 if is_matrix else 0.1, weight.shape)

@@ -8,7 +8,7 @@ import numpy as np
 from keras import ops
 
 
-def check_layer(layer_class, arguments, inputs, num_weights):
+def check_layer(layer_class, arguments, inputs, num_weights, keeps_float32=False):
     """Round trip, symbolic = eager shape, a jitted training step, mixed precision.
 
     Args:
@@ -16,15 +16,16 @@ def check_layer(layer_class, arguments, inputs, num_weights):
         arguments: constructor arguments, without dropout: results are compared.
         inputs: call arguments by name, NumPy arrays.
         num_weights: how many weights the layer must have, all of them trainable.
+        keeps_float32: whether the outputs are float32 under mixed precision, too.
     """
-    layer = layer_class(**arguments)
+    layer = layer_class.from_config(arguments)  # blocks take a configuration object
     model = functional_model(layer, inputs)
     assert len(layer.trainable_weights) == len(layer.weights) == num_weights
     outputs = [ops.convert_to_numpy(tensor) for tensor in call(layer, inputs)]
     check_config(layer, arguments)
-    check_shapes(model, outputs)
+    check_shapes(layer, model, inputs, outputs)
     for policy in ("mixed_float16", "mixed_bfloat16"):
-        check_mixed_precision(layer, policy, inputs, outputs)
+        check_mixed_precision(layer, policy, inputs, outputs, keeps_float32)
     if num_weights:
         check_training_step(layer, model, inputs, outputs)
 
@@ -56,22 +57,27 @@ def check_config(layer, arguments):
     """The configuration has every argument, survives JSON, and makes an equal layer."""
     config = layer.get_config()
     parameters = inspect.signature(type(layer).__init__).parameters.values()
-    named = {p.name for p in parameters if p.kind == p.POSITIONAL_OR_KEYWORD} - {"self"}
-    assert named <= set(config)
+    named = {p.name for p in parameters if p.kind == p.POSITIONAL_OR_KEYWORD}
+    assert named - {"self", "config"} <= set(config)
+    assert not any(p.kind == p.VAR_POSITIONAL for p in parameters)
     assert {name: config[name] for name in arguments} == arguments
     clone = type(layer).from_config(json.loads(json.dumps(config)))
     assert clone.get_config() == config
     assert keras.saving.get_registered_name(type(layer)) == f"nlp104>{type(layer).__name__}"
 
 
-def check_shapes(model, outputs):
+def check_shapes(layer, model, inputs, outputs):
     """Symbolic shapes and dtypes are those of the values."""
+    shapes = {f"{name}_shape": (None, *array.shape[1:]) for name, array in inputs.items()}
+    wanted = inspect.signature(layer.compute_output_shape).parameters
+    shapes = {name: shape for name, shape in shapes.items() if name in wanted}
+    assert layer.compute_output_shape(**shapes) == model.outputs[0].shape
     for tensor, array in zip(model.outputs, outputs, strict=True):
         assert tensor.shape == (None, *array.shape[1:])
         assert tensor.dtype == array.dtype.name
 
 
-def check_mixed_precision(layer, policy, inputs, outputs):
+def check_mixed_precision(layer, policy, inputs, outputs, keeps_float32):
     """Half precision inside, float32 variables, nearly the same results."""
     half = type(layer).from_config({**layer.get_config(), "dtype": policy})
     functional_model(half, inputs)
@@ -79,7 +85,8 @@ def check_mixed_precision(layer, policy, inputs, outputs):
     assert all(variable.dtype == "float32" for variable in half.weights)
     tolerance = {"mixed_float16": 1e-2, "mixed_bfloat16": 6e-2}[policy]
     for tensor, array in zip(call(half, inputs), outputs, strict=True):
-        assert keras.backend.standardize_dtype(tensor.dtype) == half.compute_dtype
+        dtype = keras.backend.standardize_dtype(tensor.dtype)
+        assert dtype == ("float32" if keeps_float32 else half.compute_dtype)
         values = ops.convert_to_numpy(ops.cast(tensor, "float32"))
         np.testing.assert_allclose(values, array, rtol=tolerance, atol=tolerance)
 

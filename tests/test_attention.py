@@ -367,7 +367,7 @@ class TestMultiHeadAttention:
         layer = MultiHeadAttention(num_heads=3, key_dim=2, value_dim=4)
         layer.build(x.shape, x.shape)
         kernel, bias = layer.get_weights()[2:4]
-        keys, values = layer.project_keys_values(x)
+        keys, values = layer.project_keys_values(layer.projections(), x)
         assert keys.shape == (2, 3, 5, 2)
         assert values.shape == (2, 3, 5, 4)
         for head in range(3):
@@ -378,27 +378,29 @@ class TestMultiHeadAttention:
         x, query = array(2, 5, 6), array(2, 3, 6, seed=1)
         layer = MultiHeadAttention(num_heads=3, key_dim=2)
         expected = to_numpy(layer(query, x))
-        parts = [layer.project_keys_values(x[:, i : i + 1]) for i in range(5)]
+        kept = layer.projections()
+        parts = [layer.project_keys_values(kept, x[:, i : i + 1]) for i in range(5)]
         keys, values = (ops.concatenate(tensors, axis=2) for tensors in zip(*parts, strict=True))
-        assert_close(layer.attend(query, keys, values), expected)
+        outputs, scores = layer.attend(kept, query, keys, values)
+        assert scores is None
+        assert_close(outputs, expected)
 
     @pytest.mark.parametrize("dtype", ["float32", "mixed_bfloat16"])
     @pytest.mark.parametrize("use_bias", [True, False])
-    def test_matrices_can_be_kept(self, use_bias, dtype):
-        """Made once or in every call: the same keys, values and outputs."""
+    def test_projections_are_matrices_of_the_kernels(self, use_bias, dtype):
+        """In the precision of the layer, and what a call gives is what the two halves give."""
         x, query = array(2, 5, 6), array(2, 3, 6, seed=1)
         layer = MultiHeadAttention(3, 2, value_dim=4, use_bias=use_bias, dtype=dtype)
         layer.build(query.shape, x.shape)
         layer.set_weights([array(*weight.shape, seed=i) for i, weight in enumerate(layer.weights)])
-        matrices = layer.matrices()
-        shapes = {name: tuple(matrix.shape) for name, (matrix, _) in matrices.items()}
-        assert shapes == {"query": (6, 6), "key": (6, 6), "value": (6, 12), "output": (12, 6)}
-        kept = layer.project_keys_values(x, matrices=matrices)
-        for one, other in zip(kept, layer.project_keys_values(x), strict=True):
-            assert_close(one, to_numpy(other), atol=0)
-        outputs = layer.attend(query, *kept, matrices=matrices)
+        kept = layer.projections()
+        shapes = [tuple(projection.matrix.shape) for projection in kept]
+        assert shapes == [(6, 6), (6, 6), (6, 12), (12, 6)]
+        assert all((projection.bias is not None) == use_bias for projection in kept)
+        outputs, _ = layer.attend(kept, query, *layer.project_keys_values(kept, x))
         assert keras.backend.standardize_dtype(outputs.dtype) == layer.compute_dtype
-        assert_close(outputs, to_numpy(layer.attend(query, *kept)), atol=0)
+        expected = ops.cast(layer(query, x), "float32")
+        assert_close(ops.cast(outputs, "float32"), to_numpy(expected), atol=1e-6)
 
     def test_order_of_keys_does_not_matter(self):
         query, value, mask = array(2, 3, 6), array(2, 5, 6, seed=1), some_mask(2, 3, 5)
@@ -458,29 +460,102 @@ class TestMultiHeadAttention:
         assert_close(ops.mean(outputs, axis=0), to_numpy(expected[0]), atol=0.05)
         assert_close(same_scores[0], to_numpy(scores[0]))  # Returned as they are before dropout.
 
-    @pytest.mark.parametrize("gain", [1.0, 0.5**0.5, 0.1])
-    def test_kernels_start_within_glorot_limits_of_their_matrices(self, gain):
-        layer = MultiHeadAttention(num_heads=8, key_dim=16, value_dim=32, gain=gain)
+    @pytest.mark.parametrize("scale", [None, 1.0, 0.01])
+    def test_kernels_start_within_glorot_limits_of_their_matrices(self, scale):
+        """By default those of queries, keys and values divided by √2."""
+        options = {}
+        if scale is not None:
+            options["kernel_initializer"] = keras.initializers.VarianceScaling(
+                scale, "fan_avg", "uniform"
+            )
+        layer = MultiHeadAttention(num_heads=8, key_dim=16, value_dim=32, **options)
         layer.build((None, None, 128), (None, None, 64))
         sizes = [(128, 128), (64, 128), (64, 256), (256, 128)]
-        gains = [gain, gain, gain, 1.0]
+        gain = math.sqrt(0.5 if scale is None else scale)
         for kernel, (inputs, outputs), factor in zip(
-            layer.get_weights()[::2], sizes, gains, strict=True
+            layer.get_weights()[::2], sizes, [gain, gain, gain, 1.0], strict=True
         ):
             limit = factor * math.sqrt(6 / (inputs + outputs))
             assert 0.98 * limit < np.abs(kernel).max() <= limit
             assert kernel.std() == pytest.approx(limit / math.sqrt(3), rel=0.05)
         assert not any(bias.any() for bias in layer.get_weights()[1::2])
 
-    def test_the_gain_that_torch_has(self):
+    def test_initialisers_are_those_asked_for_and_no_two_kernels_start_alike(self):
+        layer = MultiHeadAttention(
+            2,
+            8,
+            kernel_initializer="he_normal",
+            output_initializer="zeros",
+            bias_initializer="ones",
+        )
+        layer.build((None, None, 16), (None, None, 16))
+        query, query_bias, key, _, value, _, output, output_bias = layer.get_weights()
+        assert np.abs(query - key).max() > 0.01
+        assert np.abs(key - value).max() > 0.01
+        assert query.std() == pytest.approx(math.sqrt(2 / 16), rel=0.2)
+        assert (query_bias == 1).all()
+        assert not output.any()
+        assert (output_bias == 1).all()
+
+    def test_the_start_is_that_of_torch(self):
         torch = pytest.importorskip("torch")
         torch.manual_seed(0)
         theirs = torch.nn.MultiheadAttention(128, 4).in_proj_weight.detach().numpy()
-        layer = MultiHeadAttention(num_heads=4, key_dim=32, gain=2**-0.5)
+        layer = MultiHeadAttention(num_heads=4, key_dim=32)
         layer.build((None, None, 128), (None, None, 128))
         ours = [to_numpy(kernel) for kernel in layer.get_weights()[:6:2]]
         assert theirs.std() == pytest.approx(np.std(ours), rel=0.02)
         assert np.abs(theirs).max() == pytest.approx(np.abs(ours).max(), rel=0.02)
+
+
+def test_rotary_turns_queries_and_keys_by_their_positions():
+    """Against a rotation by hand: pairs of dimensions as complex numbers."""
+
+    def turned(x):
+        angles = np.arange(x.shape[-2])[:, None] * 10000 ** (-np.arange(0, 4, 2) / 4)
+        pairs = (x[..., 0::2] + 1j * x[..., 1::2]) * np.exp(1j * angles)
+        return np.stack([pairs.real, pairs.imag], -1).reshape(x.shape)
+
+    x = array(2, 5, 6)
+    layer = MultiHeadAttention(num_heads=2, key_dim=4, rotary=True)
+    outputs, scores = layer(x, x, return_attention_scores=True)
+    wq, bq, wk, bk, wv, bv, wo, bo = layer.get_weights()
+    expected = np.tile(bo.astype("float64"), (2, 5, 1))
+    for head in range(2):
+        queries, keys, values = (
+            x @ w[:, head] + b[head] for w, b in ((wq, bq), (wk, bk), (wv, bv))
+        )
+        head_outputs, head_scores = numpy_attention(turned(queries), turned(keys), values)
+        assert_close(scores[:, head], head_scores)
+        expected += head_outputs @ wo[head]
+    assert_close(outputs, expected)
+
+
+@pytest.mark.parametrize(
+    ("layer", "query"),
+    [
+        (AdditiveAttention(6), array(2, 4)),
+        (DotProductAttention(), array(2, 4)),
+        (ScaledDotProductAttention(), array(2, 3, 4)),
+        (CrossAttention(key_dim=4), array(2, 3, 4)),
+        (SelfAttention(key_dim=4), None),
+        (MultiHeadAttention(num_heads=2, key_dim=4), array(2, 3, 4)),
+    ],
+    ids=lambda thing: type(thing).__name__,
+)
+def test_an_implicit_mask_is_honoured(layer, query):
+    """What Keras attaches, as here, has the effect of the same mask passed by name."""
+    ids = np.array([[4, 2, 7, 0, 0], [1, 3, 5, 9, 0]])
+    embedding = keras.layers.Embedding(11, 4, mask_zero=True)
+    value = embedding(ids)
+    plain = np.asarray(to_numpy(value))
+    mask = ids != 0
+    if query is None or query.ndim == 3:
+        mask = mask[:, None]  # alike for all queries
+    queries = () if query is None else (query,)
+    expected = to_numpy(layer(*queries, plain, attention_mask=mask))
+    assert np.abs(to_numpy(layer(*queries, plain)) - expected).max() > 1e-3
+    assert_close(layer(*queries, value), expected)
 
 
 def test_errors_say_what_was_expected_and_received():
@@ -490,16 +565,18 @@ def test_errors_say_what_was_expected_and_received():
         MultiHeadAttention(num_heads=2, key_dim=2.5)
     with pytest.raises(ValueError, match=r"`value_dim` must be a positive integer.*-1"):
         MultiHeadAttention(num_heads=2, key_dim=2, value_dim=-1)
-    with pytest.raises(ValueError, match=r"`gain` must be a number of at least 0.*-1"):
-        MultiHeadAttention(num_heads=2, key_dim=2, gain=-1)
+    with pytest.raises(ValueError, match=r"`output_shape` must be a positive integer.*\(4,\)"):
+        MultiHeadAttention(num_heads=2, key_dim=2, output_shape=(4,))
+    with pytest.raises(ValueError, match=r"`num_heads` must be a positive integer.*True"):
+        MultiHeadAttention(num_heads=True, key_dim=2)
     with pytest.raises(ValueError, match=r"width of 5.*\(2, 4\)"):
         DotProductAttention()(array(2, 4), array(2, 3, 5))
     with pytest.raises(ValueError, match=r"width of 3.*\(2, 3, 4\)"):
         CrossAttention(key_dim=3)(array(2, 3, 4), array(2, 3, 5))
 
 
-ONE_QUERY = {"query": array(2, 4), "inputs": array(2, 5, 4, seed=1)}
-QUERIES = {"query": array(2, 3, 4), "inputs": array(2, 5, 4, seed=1)}
+ONE_QUERY = {"query": array(2, 4), "value": array(2, 5, 4, seed=1)}
+QUERIES = {"query": array(2, 3, 4), "value": array(2, 5, 4, seed=1)}
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,9 @@ def model(tmp_path):
     """The directory of a small translator, as `nlp104 train` leaves it."""
     directory = tmp_path / "model"
     tokenizer = Tokenizer.train(SENTENCES, kind="word")
-    network = Transformer(tokenizer.vocabulary_size, max_sequence_length=64, **SIZES)
+    network = Transformer.from_config(
+        {**SIZES, "vocabulary_size": tokenizer.vocabulary_size, "max_sequence_length": 64}
+    )
     Translator(network, tokenizer, tokenizer).save(directory)
     settings = complete_settings({"data": str(tmp_path / "data.tsv")})
     write_record(directory, {"settings": settings})

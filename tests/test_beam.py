@@ -35,7 +35,7 @@ def always(model, probabilities):
     """Makes a model give the end and the two words these probabilities, whatever it reads."""
     for weight in model.weights:
         weight.assign(np.zeros(weight.shape))
-    model.output_bias.assign(np.log([1e-9] * END_ID + list(probabilities)))
+    model.output_head.bias.assign(np.log([1e-9] * END_ID + list(probabilities)))
 
 
 def log_probabilities(model, source, prefixes, length):
@@ -196,7 +196,7 @@ def test_a_row_that_was_cut_off_finds_no_more_while_others_go_on(model, seed):
 
 def test_a_row_that_never_ends_is_cut_off(model):
     randomize(model, 5)
-    model.output_bias.assign(np.where(np.arange(VOCABULARY) == END_ID, -1e9, 0.0))
+    model.output_head.bias.assign(np.where(np.arange(VOCABULARY) == END_ID, -1e9, 0.0))
     source = np.array([[4, 5, 4, 5, END_ID], [4, 5, END_ID, PAD_ID, PAD_ID]])
     ids, scores = beam_search(model, source, num_beams=2, num_best=2)
     limits = np.count_nonzero(source, axis=1) + EXTRA_LENGTH
@@ -213,7 +213,7 @@ def test_a_row_that_never_ends_is_cut_off(model):
 
 def test_a_complete_translation_comes_before_a_better_one_that_was_cut_off(model):
     randomize(model, 6)
-    model.output_bias.assign(np.where(np.arange(VOCABULARY) == 4, 9.0, 0.0))
+    model.output_head.bias.assign(np.where(np.arange(VOCABULARY) == 4, 9.0, 0.0))
     source = sources(6, batch=1)
     # The chain of the likely token scores best, and never ends.
     ids, scores = beam_search(model, source, 40, max_length=3, num_best=40)

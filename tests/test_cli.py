@@ -21,10 +21,12 @@ import pytest
 
 from nlp104 import decoding, transformer
 from nlp104.cli.main import main
+from nlp104.cli.options import make_parser
 from nlp104.data import named_corpora
 from nlp104.data.corpus import load_corpus
 from nlp104.training.pipeline import build_model, make_batches
-from nlp104.training.settings import DEFAULTS, PRESETS, complete_settings, resumed_settings
+from nlp104.training.settings import DEFAULTS, complete_settings, resumed_settings
+from nlp104.transformer.config import OPTIONS
 from nlp104.translation.evaluation import bleu, exact_match
 from nlp104.translation.pretrained import load_pretrained
 from nlp104.translation.translator import Translator
@@ -108,8 +110,6 @@ finally:
 
 @pytest.mark.parametrize("command", ["train", "translate", "evaluate", "export", "serve"])
 def test_help_has_examples_that_can_be_typed(command, capsys):
-    from nlp104.cli.options import make_parser
-
     with pytest.raises(SystemExit, match="0"):
         main([command, "--help"])
     text = capsys.readouterr().out.replace("\\\n", " ")
@@ -120,7 +120,6 @@ def test_help_has_examples_that_can_be_typed(command, capsys):
 
 
 def test_help_names_every_preset_and_corpus_and_the_defaults(capsys):
-    assert tuple(transformer.PRESETS) == PRESETS
     with pytest.raises(SystemExit):
         main(["train", "--help"])
     text = " ".join(capsys.readouterr().out.split())
@@ -131,16 +130,29 @@ def test_help_names_every_preset_and_corpus_and_the_defaults(capsys):
         assert value is None or f"(default: {value})" in text
 
 
+def option_words(name, value):
+    flag = "--" + name.replace("_", "-")
+    return [flag] if value is True else [flag, str(value)]
+
+
 def test_the_options_of_the_model_reach_it():
     asked = {
         "num_layers": 1,
         "hidden_dim": 8,
         "intermediate_dim": 12,
         "num_heads": 2,
+        "positions": "rotary",
         "dropout": 0.25,
+        "attention_dropout": 0.2,
+        "activation_dropout": 0.3,
+        "activation": "gelu",
         "normalize_first": True,
         "attention_gain": 0.5,
     }
+    assert set(asked) == set(OPTIONS)  # and nothing else is needed for a new one
+    typed = [word for name, value in asked.items() for word in option_words(name, value)]
+    parsed = vars(make_parser().parse_args(["train", "--output", "run", *typed]))
+    assert {name: parsed[name] for name in asked} == asked
     tokenizers = (SimpleNamespace(vocabulary_size=size) for size in (9, 11))
     settings = complete_settings(asked | {"shared_vocabulary": False})
     config = build_model(tokenizers, settings).get_config()

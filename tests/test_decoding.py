@@ -99,7 +99,7 @@ def test_form_of_the_result(model):
 
 def test_never_writes_padding():
     model = make_model()
-    model.output_bias.assign(np.where(np.arange(VOCABULARY) == PAD_ID, 1e6, 0.0))
+    model.output_head.bias.assign(np.where(np.arange(VOCABULARY) == PAD_ID, 1e6, 0.0))
     for row in rows(greedy(model, random_sources(5, batch=3, length=4), max_length=6)):
         assert len(row) == 6 or row[-1] == END_ID
 
@@ -108,7 +108,7 @@ def test_sees_updated_weights(model):
     model = make_model()
     source = random_sources(6, batch=2, length=4)
     before = greedy(model, source, max_length=5)
-    model.output_bias.assign(np.where(np.arange(VOCABULARY) == 7, 1e6, 0.0))
+    model.output_head.bias.assign(np.where(np.arange(VOCABULARY) == 7, 1e6, 0.0))
     assert (before != 7).any()
     assert (greedy(model, source, max_length=5) == 7).all()
 

@@ -201,11 +201,11 @@ class TestTokenAndPositionEmbedding:
         assert outputs.std() == pytest.approx(1, rel=0.02)
         assert layer.get_weights()[0].std() == pytest.approx(1 / 4, rel=0.02)
 
-    def test_unembed_is_the_product_with_every_embedding(self):
+    def test_transposed_scores_every_embedding(self):
         layer, x = TokenAndPositionEmbedding(7, 8, 10), array(2, 3, 8)
         layer.build((None, None))
         expected = np.einsum("btd,vd->btv", x, layer.get_weights()[0])
-        np.testing.assert_allclose(to_numpy(layer.unembed(x)), expected, atol=1e-5)
+        np.testing.assert_allclose(to_numpy(x @ to_numpy(layer.transposed())), expected, atol=1e-5)
 
     def test_dropout_acts_on_the_sum_in_training_only(self):
         layer = TokenAndPositionEmbedding(7, 64, 100, dropout=0.5)

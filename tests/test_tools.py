@@ -3,9 +3,11 @@
 import ast
 import json
 import re
+import shutil
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -226,7 +228,7 @@ def small_book(tmp_path):
             """
             [[fault]]
             name = "tripled"
-            file = "nlp104/__init__.py"
+            of = "double"
             old = "2 * x"
             new = "3 * x"
             tests = ["tests/test_double.py"]
@@ -234,7 +236,7 @@ def small_book(tmp_path):
 
             [[fault]]
             name = "not halved"
-            file = "nlp104/__init__.py"
+            of = "half"
             old = "x / 2"
             new = "x"
             tests = ["tests/test_double.py"]
@@ -277,17 +279,24 @@ def test_fault_that_fits_nowhere_is_refused(small_book):
         faults.plant(fault, small_book)
 
 
+def test_fault_in_what_does_not_exist_is_refused(small_book):
+    fault = replace(faults.load(small_book)[0], of="triple")
+    with pytest.raises(ValueError, match="Expected one definition of triple. Received: 0"):
+        faults.plant(fault, small_book)
+
+
 @pytest.mark.parametrize("fault", faults.load(), ids=lambda fault: fault.name)
 def test_every_fault_fits_the_package(tmp_path, fault):
-    target = tmp_path / fault.file
-    target.parent.mkdir()
-    target.write_text((notebooks.ROOT / fault.file).read_text())
+    path, *_ = faults.find(fault.of, notebooks.ROOT)
+    target = tmp_path / path.relative_to(notebooks.ROOT)
+    target.parent.mkdir(parents=True)
+    shutil.copy(path, target)
     faults.plant(fault, tmp_path)
-    compile(target.read_text(), fault.file, "exec")
+    compile(target.read_text(), str(target), "exec")
     for test in fault.tests:
         assert (notebooks.ROOT / test.partition("::")[0]).is_file()
     assert (notebooks.ROOT / fault.chapter).is_file()
 
 
 def test_there_are_enough_faults():
-    assert len(faults.load()) >= 10
+    assert 25 <= len(faults.load()) <= 40

@@ -18,11 +18,14 @@ from nlp104.training.checkpoints import (
     save_state,
     save_weights,
 )
+from nlp104.training.interruption import stop_on_signal
 from nlp104.training.loop import train
 from nlp104.training.optimizer import adam, compile_model
 from nlp104.training.progress import Progress, duration
 from nlp104.training.schedule import WarmupSchedule
+from nlp104.transformer.config import TransformerConfig
 from nlp104.transformer.model import Transformer
+from nlp104.transformer.token_mean import TokenMeanLoss
 from nlp104.utils.files import replacing
 
 VOCABULARY = 11
@@ -31,7 +34,7 @@ EXACT = pytest.mark.skipif(
 )
 
 
-class Toy(keras.Model):
+class Toy(TokenMeanLoss):
     """The smallest model with logits, dropout and a sum over the source: it traces in no time."""
 
     def __init__(self, width=8, dropout=0.2):
@@ -68,7 +71,9 @@ def make_toy(seed=1, learning_rate=0.01, **options):
 
 def make_transformer(seed=1):
     keras.utils.set_random_seed(seed)
-    model = Transformer(VOCABULARY, 1, 8, 16, 2, dropout=0.2)
+    model = Transformer(
+        TransformerConfig(8, 16, 2, num_layers=1, vocabulary_size=VOCABULARY, dropout=0.2)
+    )
     compile_model(model, WarmupSchedule(0.01, 10))
     return model
 
@@ -145,7 +150,7 @@ def test_stop_without_output_keeps_the_model(monkeypatch):
 
 def test_signals():
     before = signal.getsignal(signal.SIGINT)
-    with loop._stop_on_signal() as stop:
+    with stop_on_signal() as stop:
         assert not stop
         signal.raise_signal(signal.SIGINT)
         assert stop

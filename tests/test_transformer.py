@@ -1,7 +1,10 @@
 """Blocks, stacks and the whole model against NumPy and PyTorch, and what must hold of them."""
 
 import functools
+import json
 import math
+import re
+from dataclasses import FrozenInstanceError
 
 import keras
 import numpy as np
@@ -13,10 +16,12 @@ from keras import ops
 from layer_checks import check_layer, compiled
 
 from nlp104.encoding.positions import sinusoidal_positions
+from nlp104.transformer.config import TransformerConfig
 from nlp104.transformer.decoder import Decoder, DecoderLayer
 from nlp104.transformer.encoder import Encoder, EncoderLayer
 from nlp104.transformer.feed_forward import FeedForward
 from nlp104.transformer.model import Transformer
+from nlp104.transformer.output_head import OutputHead
 from nlp104.transformer.presets import PRESETS
 from nlp104.transformer.residual import Residual
 
@@ -57,7 +62,7 @@ def masked_loss():
 @functools.cache
 def shared_model():
     """One model for the tests that only call it, with weights that tell all positions apart."""
-    model = Transformer(**MODEL)
+    model = Transformer.from_config(MODEL)
     for i, variable in enumerate(model.weights):
         variable.assign(array(*variable.shape, seed=i) * 0.4)
     return model
@@ -101,7 +106,7 @@ class TestSublayers:
         layer.build(x.shape)
         set_weights(layer, array(24, seed=1))
         gain, bias = layer.get_weights()
-        actual = layer(x, sub_layer(layer.before(x)))
+        actual = layer(x, sub_layer=sub_layer)
         expected = x + sub_layer(normalized(x)) if normalize_first else normalized(x + sub_layer(x))
         assert_close(actual, expected)
 
@@ -109,11 +114,23 @@ class TestSublayers:
         x, change = np.zeros((1, 1, 1000), "float32"), np.ones((1, 1, 1000), "float32")
         layer = Residual(dropout=0.25, normalize_first=True)
         layer.build(x.shape)
-        assert_close(layer(x, change), change)
-        outputs = to_numpy(layer(x + 7, change, training=True)) - 7
+        assert_close(layer(x, sub_layer=lambda x: change), change)
+        outputs = to_numpy(layer(x + 7, sub_layer=lambda x: change, training=True)) - 7
         kept = outputs != 0
         np.testing.assert_allclose(outputs[kept], 1 / 0.75, rtol=1e-5)
         assert 0.7 < kept.mean() < 0.8
+
+    def test_residual_hands_through_what_else_a_sub_layer_returns(self):
+        x = array(1, 2, 12)
+        outputs, extra = Residual(normalize_first=True)(x, sub_layer=lambda x: (x * 0, "scores"))
+        assert extra == "scores"
+        assert_close(outputs, x)
+
+    def test_residual_survives_its_configuration(self):
+        arguments = {"dropout": 0.2, "normalize_first": True, "epsilon": 1e-5}
+        config = Residual(**arguments).get_config()
+        assert {name: config[name] for name in arguments} == arguments
+        assert Residual.from_config(config).get_config() == config
 
 
 @pytest.mark.parametrize("origin", ["stored", "live"])
@@ -121,7 +138,7 @@ class TestSublayers:
 class TestEqualsTorch:
     def test_encoder_layer(self, origin, normalize_first):
         case = torch_case(origin, "encoder_pre" if normalize_first else "encoder_post")
-        layer = EncoderLayer(**BLOCK, normalize_first=normalize_first)
+        layer = EncoderLayer.from_config({**BLOCK, "normalize_first": normalize_first})
         layer.build(case["inputs"].shape)
         set_weights(layer, case["weights"])
         outputs = compiled(layer)(case["inputs"], padding_mask=case["mask"])
@@ -129,7 +146,7 @@ class TestEqualsTorch:
 
     def test_decoder_layer(self, origin, normalize_first):
         case = torch_case(origin, "decoder_pre" if normalize_first else "decoder_post")
-        layer = DecoderLayer(**BLOCK, normalize_first=normalize_first)
+        layer = DecoderLayer.from_config({**BLOCK, "normalize_first": normalize_first})
         layer.build(case["inputs"].shape, case["encoder_output"].shape)
         set_weights(layer, case["weights"])
         outputs = compiled(layer)(
@@ -144,8 +161,8 @@ class TestEqualsTorch:
 @pytest.mark.parametrize("origin", ["stored", "live"])
 def test_stacks_equal_torch(origin):
     case = torch_case(origin, "stacks_pre")
-    encoder = Encoder(num_layers=2, **BLOCK, normalize_first=True)
-    decoder = Decoder(num_layers=2, **BLOCK, normalize_first=True)
+    encoder = Encoder.from_config({**BLOCK, "num_layers": 2, "normalize_first": True})
+    decoder = Decoder.from_config({**BLOCK, "num_layers": 2, "normalize_first": True})
     encoder.build(case["source"].shape)
     decoder.build(case["target"].shape, case["source"].shape)
     set_weights(encoder, case["encoder_weights"])
@@ -168,7 +185,7 @@ class TestModelEqualsNumpy:
         [{}, {"tie_embeddings": True}, {"source_vocabulary_size": 9, "normalize_first": True}],
     )
     def test_logits(self, arguments):
-        model = Transformer(**MODEL, **arguments)
+        model = Transformer.from_config({**MODEL, **arguments})
         for i, variable in enumerate(model.weights):
             variable.assign(array(*variable.shape, seed=i) * 0.4)
         source, target = pad(token_ids(2, 4, vocabulary_size=9), 5), token_ids(2, 3, seed=1)
@@ -176,7 +193,7 @@ class TestModelEqualsNumpy:
         weights = {
             v.path.partition("/")[2]: np.asarray(to_numpy(v), "float64") for v in model.weights
         }
-        expected = self.forward(weights, source, target, model.encoder.normalize_first)
+        expected = self.forward(weights, source, target, model.config.normalize_first)
         assert_close(logits, expected, atol=1e-3)
 
     def forward(self, weights, source, target, normalize_first):
@@ -217,7 +234,7 @@ class TestModelEqualsNumpy:
             return weights[name][ids] * math.sqrt(12) + sinusoidal_positions(ids.shape[1], 12)
 
         source_matrix = "encoder_embedding/embeddings"
-        tied = "output_kernel" not in weights
+        tied = "output_head/output_kernel" not in weights
         target_matrix = source_matrix if tied else "decoder_embedding/embeddings"
         seen = (source != 0)[:, None, None]
         past = np.tril(np.ones((target.shape[1], target.shape[1]), bool))
@@ -238,8 +255,8 @@ class TestModelEqualsNumpy:
                 "feed_forward": feed_forward,
             },
         )
-        output_kernel = weights[source_matrix].T if tied else weights["output_kernel"]
-        return decoded @ output_kernel + weights["output_bias"]
+        output_kernel = weights[source_matrix].T if tied else weights["output_head/output_kernel"]
+        return decoded @ output_kernel + weights["output_head/output_bias"]
 
 
 class TestPaddingMovesNothing:
@@ -262,7 +279,7 @@ class TestPaddingMovesNothing:
     def test_in_fit(self):
         """Trained on the same sentences, padded or not, a model comes out the same."""
         source, target, labels = token_ids(2, 3), token_ids(2, 4, seed=1), token_ids(2, 4, seed=2)
-        model = Transformer(**{**MODEL, "num_layers": 1}, tie_embeddings=True)
+        model = Transformer.from_config({**MODEL, "num_layers": 1, "tie_embeddings": True})
         model.compile(keras.optimizers.SGD(0.05), masked_loss())
         initial, trained = model.get_weights(), []
         for extra in (0, 3):
@@ -283,7 +300,7 @@ class TestPaddingMovesNothing:
 
     @pytest.mark.parametrize("policy", ["float32", "mixed_float16", "mixed_bfloat16"])
     def test_a_source_of_nothing_but_padding_is_finite(self, policy):
-        model = Transformer(**MODEL, dtype=policy)
+        model = Transformer.from_config({**MODEL, "dtype": policy})
         source, target = token_ids(2, 5), token_ids(2, 4)
         source[1], target[1, 1:] = 0, 0
         logits = to_numpy(compiled(model)(batch(source, target)))
@@ -301,7 +318,7 @@ class TestNoPositionSeesItsFuture:
         before = to_numpy(shared_call()(batch(source, target)))
         after = to_numpy(shared_call()(batch(source, changed)))
         assert_close(after[:, : now + 1], before[:, : now + 1])
-        assert (np.abs(after - before)[:, now + 1 :].max(-1) > 1e-3).all()
+        assert (np.abs(after - before)[:, now + 1 :].max(-1) > 1e-4).all()
 
     def test_but_every_position_sees_the_whole_source(self):
         source, target = token_ids(1, 5), token_ids(1, 4, seed=1)
@@ -329,11 +346,12 @@ class TestDecodingStepByStep:
             {},
             {"tie_embeddings": True, "normalize_first": True},
             {"positions": "learned"},
+            {"positions": "rotary"},
             {"dtype": "mixed_bfloat16"},
         ],
     )
     def test_gives_the_logits_of_the_whole_prefix(self, arguments):
-        model = Transformer(**MODEL, **arguments)
+        model = Transformer.from_config({**MODEL, **arguments})
         source, target = token_ids(2, 5), token_ids(2, 4, seed=1)
         source[1, 3:] = 0
         whole = to_numpy(compiled(model)(batch(source, target)))
@@ -458,7 +476,7 @@ class TestModel:
         ],
     )
     def test_saved_and_loaded_gives_identical_outputs(self, arguments, tmp_path):
-        model = Transformer(**{**MODEL, "dropout": 0.2}, **arguments)
+        model = Transformer.from_config({**MODEL, "dropout": 0.2, **arguments})
         inputs = batch(token_ids(2, 5, vocabulary_size=9), token_ids(2, 4))
         expected = to_numpy(compiled(model)(inputs))
         model.save(tmp_path / "model.keras")
@@ -483,16 +501,22 @@ class TestModel:
             "positions": "learned",
             "normalize_first": True,
             "epsilon": 1e-5,
+            "activation": "gelu",
+            "kernel_initializer": "he_normal",
             "attention_gain": 0.5,
             "name": "translator",
         }
-        model = Transformer(**arguments)
+        model = Transformer.from_config(arguments)
         config = model.get_config()
         assert {name: config[name] for name in arguments} == arguments
         assert Transformer.from_config(config).get_config() == config
         block = model.decoder.blocks[0]
         assert block.self_attention.dropout == 0.3
-        assert block.self_attention.gain == block.cross_attention.gain == 0.5
+        for attention in (block.self_attention, block.cross_attention):
+            assert attention.kernel_initializer.scale == 0.25  # limits grow with its root
+            assert isinstance(attention.output_initializer, keras.initializers.HeNormal)
+        assert block.feed_forward.activation is keras.activations.gelu
+        assert isinstance(block.feed_forward.kernel_initializer, keras.initializers.HeNormal)
         assert block.feed_forward.dropout == 0.4
         assert block.feed_forward_residual.dropout == 0.2
         assert model.encoder_embedding.dropout == 0.2
@@ -500,7 +524,9 @@ class TestModel:
 
     def test_learns_one_batch_by_heart(self):
         """In compiled training steps with dropout that reach every weight."""
-        model = Transformer(**{**MODEL, "num_layers": 1, "dropout": 0.1}, tie_embeddings=True)
+        model = Transformer.from_config(
+            {**MODEL, "num_layers": 1, "dropout": 0.1, "tie_embeddings": True}
+        )
         before = model.get_weights()
         # torch.compile needs a C++ compiler; there Keras' own choice will do.
         jit_compile = "auto" if keras.backend.backend() == "torch" else True
@@ -524,7 +550,10 @@ class TestModel:
 
     def test_dropout_is_active_in_training_only(self):
         """In the encoder; the decoder has its dropout from the same block."""
-        model, source = Transformer(**{**MODEL, "num_layers": 1, "dropout": 0.5}), token_ids(1, 5)
+        model, source = (
+            Transformer.from_config({**MODEL, "num_layers": 1, "dropout": 0.5}),
+            token_ids(1, 5),
+        )
         expected = to_numpy(model.encode(source))
         assert (to_numpy(model.encode(source)) == expected).all()
         assert (to_numpy(model.encode(source, training=False)) == expected).all()
@@ -561,6 +590,10 @@ class TestErrors:
             ({"num_heads": 0}, r"`num_heads` must be a positive integer.*0"),
             ({"hidden_dim": -12}, r"`hidden_dim` must be a positive integer.*-12"),
             ({"num_layers": 0}, r"`num_layers` must be a positive integer.*0"),
+            ({"num_layers": True}, r"`num_layers` must be a positive integer.*True"),
+            ({"dropout": 1.0}, r"`dropout` must be at least 0 and below 1.*1\.0"),
+            ({"attention_gain": 0}, r"`attention_gain` must be a number above 0.*0"),
+            ({"vocabulary_size": None}, r"TransformerConfig with a `vocabulary_size`"),
             ({"vocabulary_size": 0}, r"`vocabulary_size` must be a positive integer.*0"),
             ({"vocabulary_size": 9.5}, r"`vocabulary_size` must be a positive integer.*9\.5"),
             ({"max_sequence_length": 0}, r"`max_sequence_length` must be a positive integer.*0"),
@@ -573,10 +606,10 @@ class TestErrors:
     )
     def test_of_configuration(self, arguments, message):
         with pytest.raises(ValueError, match=message):
-            Transformer(**{**MODEL, **arguments})
+            Transformer.from_config({**MODEL, **arguments})
 
     def test_ids_outside_of_the_vocabulary(self):
-        model = Transformer(**{**MODEL, "num_layers": 1}, source_vocabulary_size=9)
+        model = Transformer.from_config({**MODEL, "num_layers": 1, "source_vocabulary_size": 9})
         good = np.array([[1, 8]])
         with pytest.raises(ValueError, match=r"`encoder_token_ids`.*between 0 and 8.*from 1 to 9"):
             model(batch(np.array([[1, 9]]), good))
@@ -586,7 +619,7 @@ class TestErrors:
             model(batch(good.astype("float32"), good))
 
     def test_sequence_too_long(self):
-        model = Transformer(**{**MODEL, "num_layers": 1, "max_sequence_length": 3})
+        model = Transformer.from_config({**MODEL, "num_layers": 1, "max_sequence_length": 3})
         with pytest.raises(ValueError, match=r"max_sequence_length=3 tokens.*4"):
             model(batch(token_ids(1, 4), token_ids(1, 2)))
         model.compile("sgd", masked_loss())
@@ -603,11 +636,81 @@ DECODER_VECTORS = {
 }
 
 
+def test_a_block_wants_a_configuration():
+    with pytest.raises(ValueError, match=r"`config` must be a TransformerConfig. Received: 512"):
+        EncoderLayer(512)
+
+
+def test_sizes_of_numpy_are_sizes():
+    config = TransformerConfig(np.int64(12), np.int32(20), np.uint8(3), num_layers=np.int64(1))
+    layer = EncoderLayer(config)
+    assert layer(array(1, 2, 12)).shape == (1, 2, 12)
+    json.dumps(layer.get_config())
+
+
+def test_a_configuration_does_not_change():
+    config = TransformerConfig(12, 20, 3)
+    with pytest.raises(FrozenInstanceError):
+        config.hidden_dim = 24
+    assert config == TransformerConfig(12, 20, 3)
+
+
+def test_the_summary_has_shapes_and_every_parameter():
+    lines = []
+    shared_model().summary(print_fn=lambda text, **_: lines.append(text))
+    text = "\n".join(lines)
+    assert "?" not in text
+    rows = re.findall(r"\((?:None, )+(\d+)\) *[│|] *([\d,]+)", text)
+    assert [int(width) for width, _ in rows] == [12, 12, 12, 12, 11]
+    assert sum(int(n.replace(",", "")) for _, n in rows) == shared_model().count_params()
+
+
+class TestImplicitMasks:
+    """A mask of Keras' that arrives is honoured: the same as if it had been passed."""
+
+    ids = np.array([[4, 2, 7, 0, 0], [1, 3, 5, 9, 0]])
+
+    def masked(self, ids, seed=0):
+        embedding = keras.layers.Embedding(11, 12, mask_zero=True)
+        embedding.build(ids.shape)
+        embedding.set_weights([array(11, 12, seed=seed)])
+        return embedding(ids), np.asarray(to_numpy(embedding(ids)))
+
+    @pytest.mark.parametrize("layer_class", [EncoderLayer, Encoder])
+    def test_in_the_encoder(self, layer_class):
+        layer = layer_class.from_config({**BLOCK, "num_layers": 2})
+        x, plain = self.masked(self.ids)
+        expected = to_numpy(layer(plain, padding_mask=self.ids != 0))
+        assert np.abs(to_numpy(layer(plain)) - expected).max() > 0.01
+        assert_close(layer(x), expected)
+        assert_close(layer(x, padding_mask=np.ones((2, 5), bool)), to_numpy(layer(plain)))
+
+    @pytest.mark.parametrize("layer_class", [DecoderLayer, Decoder])
+    def test_in_the_decoder(self, layer_class):
+        layer = layer_class.from_config({**BLOCK, "num_layers": 2})
+        target = self.ids[:, ::-1].copy()  # padding first, where a causal mask does not hide it
+        (x, plain), (source, plain_source) = self.masked(target), self.masked(self.ids, seed=1)
+        masks = {"decoder_padding_mask": target != 0, "encoder_padding_mask": self.ids != 0}
+        expected = to_numpy(layer(plain, plain_source, **masks))
+        assert np.abs(to_numpy(layer(plain, plain_source)) - expected).max() > 0.01
+        assert_close(layer(x, source), expected)
+
+    def test_it_stays_with_the_outputs(self):
+        """So that the next layer, one of Keras' own, honours it, too."""
+        x, _ = self.masked(self.ids)
+        pooled = keras.layers.GlobalAveragePooling1D()
+        layer = EncoderLayer.from_config(BLOCK)
+        outputs = layer(x)
+        real = (self.ids != 0)[..., None]
+        expected = (to_numpy(outputs) * real).sum(1) / real.sum(1)
+        assert_close(pooled(layer(x)), expected)
+
+
 @pytest.mark.parametrize(
     ("layer_class", "arguments", "inputs", "num_weights"),
     [
         (FeedForward, {"hidden_dim": 12, "intermediate_dim": 20}, {"inputs": array(2, 5, 12)}, 4),
-        (Residual, {}, {"inputs": array(2, 5, 12), "change": array(2, 5, 12, seed=1)}, 2),
+        (OutputHead, {"vocabulary_size": 7}, {"inputs": array(2, 5, 12)}, 2),
         (EncoderLayer, BLOCK, VECTORS, 16),
         (DecoderLayer, BLOCK, DECODER_VECTORS, 26),
         (Encoder, {**BLOCK, "num_layers": 1, "normalize_first": True}, VECTORS, 18),
@@ -615,4 +718,5 @@ DECODER_VECTORS = {
     ],
 )
 def test_layer(layer_class, arguments, inputs, num_weights):
-    check_layer(layer_class, arguments, inputs, num_weights)
+    keeps_float32 = layer_class is OutputHead
+    check_layer(layer_class, arguments, inputs, num_weights, keeps_float32)

@@ -4,6 +4,7 @@ Each fault of `tools/faults.toml` must fail one of the tests named with it, and 
 teaches the piece. FAULTS="scale mask" plants only those with one of these words in their names.
 """
 
+import ast
 import os
 import re
 import shutil
@@ -37,10 +38,19 @@ PARTS = (
 
 @dataclass(frozen=True)
 class Fault:
-    """A change to one place of the package, and who has to notice it."""
+    """A change to one definition of the package, and who has to notice it.
+
+    Attributes:
+        name: What is wrong.
+        of: The function, or the class and its method, wherever it stands in the package.
+        old: What is replaced in it; it occurs there once.
+        new: By what.
+        tests: Files of tests, one of which has to fail.
+        chapter: The chapter that teaches the piece, which has to fail, too.
+    """
 
     name: str
-    file: str
+    of: str
     old: str
     new: str
     tests: tuple[str, ...]
@@ -53,17 +63,32 @@ def load(root=notebooks.ROOT):
     return [Fault(**{**entry, "tests": tuple(entry["tests"])}) for entry in entries]
 
 
+def find(name, root):
+    """Where a definition stands: its file, and its first and last line, counted from 0."""
+    first, _, method = name.partition(".")
+    found = []
+    for path in sorted((root / "nlp104").rglob("*.py")):
+        nodes = [n for n in ast.parse(path.read_text()).body if getattr(n, "name", "") == first]
+        if method:
+            nodes = [n for node in nodes for n in node.body if getattr(n, "name", "") == method]
+        found += [(path, node.lineno - 1, node.end_lineno) for node in nodes]
+    if len(found) != 1:
+        raise ValueError(f"Expected one definition of {name}. Received: {len(found)}.")
+    return found[0]
+
+
 def plant(fault, root):
     """Put a fault into the package under `root`."""
-    path = root / fault.file
-    text = path.read_text()
-    found = text.count(fault.old)
-    if found != 1:
+    path, begin, end = find(fault.of, root)
+    lines = path.read_text().splitlines(keepends=True)
+    text = "".join(lines[begin:end])
+    if text.count(fault.old) != 1:
         raise ValueError(
-            f"The fault {fault.name!r} replaces one place of {fault.file}, and its text occurs "
-            f"{found} times there: {fault.old.strip()!r}"
+            f"The fault {fault.name!r} replaces one place of {fault.of}, and its text occurs "
+            f"{text.count(fault.old)} times there: {fault.old!r}"
         )
-    path.write_text(text.replace(fault.old, fault.new))
+    lines[begin:end] = text.replace(fault.old, fault.new)
+    path.write_text("".join(lines))
 
 
 def copy(root, folder):

@@ -1,8 +1,10 @@
 """Masks: which key a query may look at.
 
-They are boolean, ``True`` = attend, and always passed explicitly. Keras' implicit masks get lost in
+They are boolean, ``True`` = attend, and passed explicitly. Keras' implicit masks get lost in
 subclassed models: `keras.layers.MultiHeadAttention` takes them off the tensors of its caller, and
-`x * 2` does not carry them on.
+`x * 2` does not carry them on. Where one arrives, as after ``Embedding(mask_zero=True)``, the
+layers of this package honour it: Keras hands it to the argument that has the name of the tensor
+and ``_mask``, or to ``mask`` where there is one tensor.
 """
 
 import keras
@@ -63,6 +65,18 @@ def combine_masks(*masks):
         elif mask is not None:
             combined = ops.logical_and(combined, mask)
     return combined
+
+
+def keys_mask(padding_mask):
+    """From a mask of tokens `[batch, length]` to one of keys, alike for all queries.
+
+    Args:
+        padding_mask: booleans `[batch, length]`, ``True`` = real token, or None.
+
+    Returns:
+        Booleans `[batch, 1, length]`, or None.
+    """
+    return None if padding_mask is None else ops.expand_dims(padding_mask, 1)
 
 
 def masked_softmax(scores, mask=None):

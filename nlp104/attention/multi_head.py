@@ -6,13 +6,23 @@ import keras
 from keras import ops
 
 from nlp104.attention.fused import fused_attention, has_fused_attention
-from nlp104.attention.masks import causal_mask, combine_masks
+from nlp104.attention.masks import causal_mask, combine_masks, keys_mask
+from nlp104.attention.projections import Projections, as_projection, join_heads, split_heads
 from nlp104.attention.single_head import attention_weights
-from nlp104.utils.arguments import require_not_negative, require_positive
+from nlp104.encoding.positions import rotate
+from nlp104.utils.arguments import require_positive
+from nlp104.utils.specs import TracedSpec
+
+# Glorot's limits for the three matrices that queries, keys and values would be as one: those for
+# one matrix, divided by √2. PyTorch and fairseq begin so, too. Post-norm does not train without it.
+SMALL_START = {
+    "class_name": "VarianceScaling",
+    "config": {"scale": 0.5, "mode": "fan_avg", "distribution": "uniform"},
+}
 
 
 @keras.saving.register_keras_serializable(package="nlp104")
-class MultiHeadAttention(keras.layers.Layer):
+class MultiHeadAttention(TracedSpec):
     """Version 6: several attentions side by side, each with its own projections.
 
     head_i = softmax(Q W_Qi (K W_Ki)ᵀ / √d_k) V W_Vi,  Y = [head_1; …; head_h] W_O  (Vaswani et al.,
@@ -29,10 +39,13 @@ class MultiHeadAttention(keras.layers.Layer):
         dropout: rate of dropout on the attention weights.
         use_bias: whether the projections have a bias.
         output_shape: width of the output; that of `query` by default.
+        rotary: whether to turn queries and keys by their positions, see
+            `nlp104.encoding.rotate`; for self-attention.
+        kernel_initializer: of the matrices of queries, keys and values, each drawn as one matrix
+            for all heads. By default uniform within Glorot's limits divided by √2.
+        output_initializer: of the matrix W_O.
+        bias_initializer: of all biases.
         seed: seed of the dropout.
-        gain: factor on Glorot's limits for the first weights of queries, keys and values.
-            `torch.nn.MultiheadAttention` takes ``2 ** -0.5``, `keras.layers.MultiHeadAttention`
-            less still.
         **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
@@ -44,14 +57,16 @@ class MultiHeadAttention(keras.layers.Layer):
         use_causal_mask: whether to hide from every query the positions after its own.
         return_attention_scores: whether to return the weights, too.
         training: whether dropout is active.
+        value_mask: booleans `[batch, length]`, combined with the others: filled by Keras where
+            `value` carries an implicit mask.
 
     Returns:
         `[batch, query, output_shape]`, and the weights `[batch, heads, query, length]`, as they are
         before dropout, if asked for.
 
     Raises:
-        ValueError: if `num_heads`, `key_dim` or `value_dim` is not a positive integer, or `gain` is
-            negative.
+        ValueError: if `num_heads`, `key_dim`, `value_dim` or `output_shape` is not a positive
+            integer.
 
     Example:
         >>> layer = MultiHeadAttention(num_heads=2, key_dim=8)
@@ -69,22 +84,27 @@ class MultiHeadAttention(keras.layers.Layer):
         dropout=0.0,
         use_bias=True,
         output_shape=None,
+        rotary=False,
+        kernel_initializer=SMALL_START,
+        output_initializer="glorot_uniform",
+        bias_initializer="zeros",
         seed=None,
-        gain=1.0,
         **kwargs,
     ):
         super().__init__(**kwargs)
         value_dim = key_dim if value_dim is None else value_dim
-        require_positive(num_heads=num_heads, key_dim=key_dim, value_dim=value_dim)
-        require_not_negative(gain=gain)
-        self.num_heads = num_heads
-        self.key_dim = key_dim
-        self.value_dim = value_dim
+        self.num_heads, self.key_dim, self.value_dim = require_positive(
+            num_heads=num_heads, key_dim=key_dim, value_dim=value_dim
+        )
+        self.output_dim = output_shape and require_positive(output_shape=output_shape)
         self.dropout = dropout
         self.use_bias = use_bias
-        self.output_dim = output_shape
+        self.rotary = rotary
+        self.kernel_initializer = keras.initializers.get(kernel_initializer)
+        self.output_initializer = keras.initializers.get(output_initializer)
+        self.bias_initializer = keras.initializers.get(bias_initializer)
         self.seed = seed
-        self.gain = gain
+        self.supports_masking = True  # a mask of the queries stays one of the outputs
         self.dropout_layer = keras.layers.Dropout(dropout, seed=seed, dtype=self.dtype_policy)
         # The one operation knows no dropout, and on JAX one width for keys and values.
         self.fused = dropout == 0 and value_dim == key_dim and has_fused_attention()
@@ -93,26 +113,30 @@ class MultiHeadAttention(keras.layers.Layer):
         key_shape = key_shape or value_shape
         output_dim = self.output_dim or query_shape[-1]
         keys, values = (self.num_heads, self.key_dim), (self.num_heads, self.value_dim)
-        add, gain = self._add_projection, self.gain
-        self.query_kernel, self.query_bias = add("query", query_shape[-1:], keys, gain)
-        self.key_kernel, self.key_bias = add("key", key_shape[-1:], keys, gain)
-        self.value_kernel, self.value_bias = add("value", value_shape[-1:], values, gain)
-        self.output_kernel, self.output_bias = add("output", values, (output_dim,))
+        add, initializer = self._add_projection, self.kernel_initializer
+        self.query_kernel, self.query_bias = add("query", query_shape[-1:], keys, initializer)
+        self.key_kernel, self.key_bias = add("key", key_shape[-1:], keys, initializer)
+        self.value_kernel, self.value_bias = add("value", value_shape[-1:], values, initializer)
+        self.output_kernel, self.output_bias = add(
+            "output", values, (output_dim,), self.output_initializer
+        )
 
-    def _add_projection(self, name, input_shape, output_shape, gain=1.0):
+    def _add_projection(self, name, input_shape, output_shape, initializer):
         """Adds a kernel from some axes to others, and its bias."""
-        # Glorot's limits for the matrix that the kernel is. Left to itself the initialiser would
-        # take [dim, heads, head_dim] for a convolution, with limits several times smaller.
-        glorot = keras.initializers.GlorotUniform()
+        # Left to itself the initialiser would take [dim, heads, head_dim] for a convolution, with
+        # limits several times smaller.
         matrix_shape = (math.prod(input_shape), math.prod(output_shape))
+        initializer = initializer.clone()  # which otherwise draws the same numbers again
         kernel = self.add_weight(
             (*input_shape, *output_shape),
-            initializer=lambda shape, dtype: ops.reshape(gain * glorot(matrix_shape, dtype), shape),
+            initializer=lambda shape, dtype: ops.reshape(initializer(matrix_shape, dtype), shape),
             name=f"{name}_kernel",
         )
         bias = None
         if self.use_bias:
-            bias = self.add_weight(output_shape, initializer="zeros", name=f"{name}_bias")
+            bias = self.add_weight(
+                output_shape, initializer=self.bias_initializer, name=f"{name}_bias"
+            )
         return kernel, bias
 
     def call(
@@ -124,97 +148,91 @@ class MultiHeadAttention(keras.layers.Layer):
         use_causal_mask=False,
         return_attention_scores=False,
         training=None,
+        value_mask=None,
     ):
+        attention_mask = combine_masks(attention_mask, keys_mask(value_mask))
+        outputs, scores = self.look(
+            query, value, key, attention_mask, use_causal_mask, return_attention_scores
+        )
+        return (outputs, scores) if return_attention_scores else outputs
+
+    def look(
+        self,
+        query,
+        value,
+        key=None,
+        attention_mask=None,
+        use_causal_mask=False,
+        return_attention_scores=False,
+    ):
+        """A call that always returns a pair, as the blocks want it.
+
+        Returns:
+            The outputs and the weights, which are None where they were not asked for.
+        """
         if use_causal_mask:
             causal = causal_mask(ops.shape(query)[1], ops.shape(value)[1])
             attention_mask = combine_masks(attention_mask, causal)
-        keys, values = self.project_keys_values(value, key)
-        return self.attend(query, keys, values, attention_mask, return_attention_scores, training)
+        projections = self.projections()
+        keys, values = self.project_keys_values(projections, value, key)
+        return self.attend(
+            projections, query, keys, values, attention_mask, return_attention_scores
+        )
 
-    def matrices(self):
-        """The projections as matrices, which whoever calls the two halves often makes once.
+    # The two halves of a look, for the decoder, which keeps the keys and values between them.
 
-        That saves more than reshaping: XLA, on a CPU, makes a plain loop of the product of one
-        vector with a matrix that is still to be reshaped.
+    def projections(self):
+        """The weights as matrices, see `nlp104.attention.projections`."""
 
-        Returns:
-            By the names "query", "key", "value" and "output" a pair in the layer's precision. First
-            the matrix `[dim, heads * head_dim]`, for "output" `[heads * value_dim, output_dim]`;
-            then the bias as a vector, or None.
+        def matrix(name, num_inputs=1):
+            kernel, bias = getattr(self, f"{name}_kernel"), getattr(self, f"{name}_bias")
+            return as_projection(kernel, bias, num_inputs, self.compute_dtype)
+
+        return Projections(matrix("query"), matrix("key"), matrix("value"), matrix("output", 2))
+
+    def project_keys_values(self, projections, value, key=None, positions=None):
+        """First half of a look: the keys and values, each `[batch, heads, length, head_dim]`.
+
+        `positions` are those of the keys, 0, 1, … by default; only ``rotary=True`` asks for them.
         """
-        return {name: self._matrix(name) for name in ("query", "key", "value", "output")}
-
-    def project_keys_values(self, value, key=None, matrices=None):
-        """First half of a call: the keys and values, which a decoder computes once and keeps.
-
-        Args:
-            value: `[batch, length, value_dim]`.
-            key: `[batch, length, key_dim]`; `value` by default.
-            matrices: from `matrices`; by default they are made for this call.
-
-        Returns:
-            Keys and values, each `[batch, heads, length, head_dim]`.
-        """
-        key = value if key is None else key
-        keys = self._split_heads(self._project("key", key, matrices))
-        values = self._split_heads(self._project("value", value, matrices))
-        return keys, values
+        keys = split_heads(projections.key(value if key is None else key), self.num_heads)
+        values = split_heads(projections.value(value), self.num_heads)
+        return self._rotate(keys, positions), values
 
     def attend(
         self,
+        projections,
         query,
         keys,
         values,
         attention_mask=None,
         return_attention_scores=False,
-        training=None,
-        matrices=None,
+        positions=None,
     ):
-        """Second half of a call: looks at projected keys and values.
-
-        Takes and returns what a call does, but for the keys and values `[batch, heads, length,
-        head_dim]` from `project_keys_values`, and the `matrices` of this layer.
-        """
-        queries = self._split_heads(self._project("query", query, matrices))
+        """Second half of a look, at projected keys and values."""
+        queries = split_heads(projections.query(query), self.num_heads)
+        queries = self._rotate(queries, positions) / math.sqrt(self.key_dim)
         if attention_mask is not None and len(attention_mask.shape) == 3:
             attention_mask = ops.expand_dims(attention_mask, 1)  # [batch, 1, query, length]
-        queries = queries / math.sqrt(self.key_dim)
         if self.fused and not return_attention_scores:
+            scores = None
             outputs = fused_attention(queries, keys, values, attention_mask)
         else:
             scores = attention_weights(queries, keys, attention_mask)
-            outputs = ops.matmul(self.dropout_layer(scores, training=training), values)
-        outputs = self._project("output", self._join_heads(outputs), matrices)
-        return (outputs, scores) if return_attention_scores else outputs
+            outputs = ops.matmul(self.dropout_layer(scores), values)
+        outputs = projections.output(join_heads(outputs))
+        return outputs, scores if return_attention_scores else None
 
-    def _matrix(self, name):
-        # Casts for callers of the two halves, who are outside of Keras' autocasting.
-        kernel = ops.cast(getattr(self, f"{name}_kernel"), self.compute_dtype)
-        inputs = kernel.shape[:-1] if name == "output" else kernel.shape[:1]
-        matrix = ops.reshape(kernel, (math.prod(inputs), -1))
-        bias = getattr(self, f"{name}_bias")
-        if bias is not None:
-            bias = ops.reshape(ops.cast(bias, self.compute_dtype), (-1,))
-        return matrix, bias
+    def _rotate(self, x, positions):
+        if not self.rotary:
+            return x
+        return rotate(x, ops.arange(ops.shape(x)[2]) if positions is None else positions)
 
-    def _project(self, name, x, matrices):
-        """`[batch, length, dim]` to `[batch, length, heads * head_dim]`, in one product."""
-        matrix, bias = matrices[name] if matrices else self._matrix(name)
-        x = ops.matmul(ops.cast(x, self.compute_dtype), matrix)
-        return x if bias is None else x + bias
-
-    def _split_heads(self, x):
-        """`[batch, length, heads * head_dim]` to `[batch, heads, length, head_dim]`."""
-        head_dim = x.shape[-1] // self.num_heads
-        x = ops.reshape(x, (-1, ops.shape(x)[1], self.num_heads, head_dim))
-        return ops.transpose(x, (0, 2, 1, 3))
-
-    def _join_heads(self, x):
-        """`[batch, heads, length, head_dim]` to `[batch, length, heads * head_dim]`."""
-        x = ops.transpose(x, (0, 2, 1, 3))
-        return ops.reshape(x, (-1, ops.shape(x)[1], self.num_heads * self.value_dim))
+    def compute_output_shape(self, query_shape, value_shape, key_shape=None):
+        return (*query_shape[:-1], self.output_dim or query_shape[-1])
 
     def get_config(self):
+        serialize = keras.initializers.serialize
         return {
             **super().get_config(),
             "num_heads": self.num_heads,
@@ -223,6 +241,9 @@ class MultiHeadAttention(keras.layers.Layer):
             "dropout": self.dropout,
             "use_bias": self.use_bias,
             "output_shape": self.output_dim,
+            "rotary": self.rotary,
+            "kernel_initializer": serialize(self.kernel_initializer),
+            "output_initializer": serialize(self.output_initializer),
+            "bias_initializer": serialize(self.bias_initializer),
             "seed": self.seed,
-            "gain": self.gain,
         }

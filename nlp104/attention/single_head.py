@@ -1,6 +1,7 @@
 """Versions 0 to 5 of attention, from the additive network to self-attention.
 
-They show where `nlp104.attention.MultiHeadAttention` comes from; `nlp104.attention` has them all.
+They show where `nlp104.attention.MultiHeadAttention` comes from. As everywhere in the package, keys
+and values come from the argument `value`, and a mask is True where a query may look.
 """
 
 import math
@@ -8,7 +9,9 @@ import math
 import keras
 from keras import ops
 
-from nlp104.attention.masks import masked_softmax
+from nlp104.attention.masks import combine_masks, keys_mask, masked_softmax
+from nlp104.utils.arguments import require_positive
+from nlp104.utils.specs import TracedSpec
 
 
 def attention_weights(queries, keys, attention_mask=None):
@@ -26,7 +29,7 @@ def attention_weights(queries, keys, attention_mask=None):
 
 
 @keras.saving.register_keras_serializable(package="nlp104")
-class AdditiveAttention(keras.layers.Layer):
+class AdditiveAttention(TracedSpec):
     """Version 0: a small feed-forward network compares the query with every input.
 
     e_i = v · tanh(W_q q + W_x x_i),  a = softmax(e),  y = Σ a_i x_i  (Bahdanau et al., 2015,
@@ -38,74 +41,97 @@ class AdditiveAttention(keras.layers.Layer):
 
     Call arguments:
         query: `[batch, query_dim]`.
-        inputs: `[batch, length, dim]`.
+        value: the inputs x, `[batch, length, dim]`.
         attention_mask: booleans `[batch, length]`, ``True`` = attend.
         return_attention_scores: whether to return the weights, too.
+        value_mask: filled by Keras where `value` carries an implicit mask.
 
     Returns:
         `[batch, dim]`, and the weights `[batch, length]` if asked for.
+
+    Raises:
+        ValueError: if `hidden_dim` is not a positive integer.
+
+    Example:
+        >>> AdditiveAttention(hidden_dim=16)(np.ones((2, 3)), np.ones((2, 5, 4))).shape
+        (2, 4)
     """
 
     def __init__(self, hidden_dim, **kwargs):
         super().__init__(**kwargs)
-        self.hidden_dim = hidden_dim
+        self.hidden_dim = require_positive(hidden_dim=hidden_dim)
 
-    def build(self, query_shape, inputs_shape):
+    def build(self, query_shape, value_shape):
         self.query_kernel = self.add_weight((query_shape[-1], self.hidden_dim), name="query_kernel")
-        self.inputs_kernel = self.add_weight(
-            (inputs_shape[-1], self.hidden_dim), name="inputs_kernel"
-        )
+        self.value_kernel = self.add_weight((value_shape[-1], self.hidden_dim), name="value_kernel")
         self.score_kernel = self.add_weight((self.hidden_dim, 1), name="score_kernel")
 
-    def call(self, query, inputs, attention_mask=None, return_attention_scores=False):
+    def call(
+        self, query, value, attention_mask=None, return_attention_scores=False, value_mask=None
+    ):
         query = ops.expand_dims(ops.matmul(query, self.query_kernel), 1)
-        hidden = ops.tanh(query + ops.matmul(inputs, self.inputs_kernel))
+        hidden = ops.tanh(query + ops.matmul(value, self.value_kernel))
         scores = ops.squeeze(ops.matmul(hidden, self.score_kernel), -1)  # [batch, length]
-        weights = masked_softmax(scores, attention_mask)
-        outputs = ops.squeeze(ops.matmul(ops.expand_dims(weights, 1), inputs), 1)
+        weights = masked_softmax(scores, combine_masks(attention_mask, value_mask))
+        outputs = ops.squeeze(ops.matmul(ops.expand_dims(weights, 1), value), 1)
         return (outputs, weights) if return_attention_scores else outputs
+
+    def compute_output_shape(self, query_shape, value_shape):
+        return (query_shape[0], value_shape[-1])
 
     def get_config(self):
         return {**super().get_config(), "hidden_dim": self.hidden_dim}
 
 
 @keras.saving.register_keras_serializable(package="nlp104")
-class DotProductAttention(keras.layers.Layer):
+class DotProductAttention(TracedSpec):
     """Version 1: the dot product compares; there is nothing to learn.
 
     e_i = q · x_i,  a = softmax(e),  y = Σ a_i x_i  (Luong et al., 2015, section 3.1).
 
     Call arguments:
         query: one query `[batch, dim]`, or a matrix of them `[batch, query, dim]`.
-        inputs: `[batch, length, dim]`.
+        value: the inputs x, `[batch, length, dim]`.
         attention_mask: booleans `[batch, length]`, or `[batch, query, length]` for a matrix of
             queries; ``True`` = attend.
         return_attention_scores: whether to return the weights, too.
+        value_mask: filled by Keras where `value` carries an implicit mask.
 
     Returns:
         Outputs shaped like `query`, and the weights, shaped like the mask, if asked for.
 
     Raises:
         ValueError: if query and inputs differ in width.
+
+    Example:
+        >>> DotProductAttention()(np.ones((2, 4)), np.ones((2, 5, 4))).shape
+        (2, 4)
     """
 
-    def build(self, query_shape, inputs_shape):
-        _require_width(query_shape, inputs_shape[-1])
+    def build(self, query_shape, value_shape):
+        _require_width(query_shape, value_shape[-1])
 
     def scale(self, dim):
         """The factor for a dot product over `dim` entries."""
         return 1.0
 
-    def call(self, query, inputs, attention_mask=None, return_attention_scores=False):
-        if len(query.shape) == 2:  # A matrix of one query.
-            mask = None if attention_mask is None else ops.expand_dims(attention_mask, 1)
-            outputs, weights = self.call(ops.expand_dims(query, 1), inputs, mask, True)
+    def call(
+        self, query, value, attention_mask=None, return_attention_scores=False, value_mask=None
+    ):
+        is_one_query = len(query.shape) == 2
+        if is_one_query:  # a matrix of one query
+            query = ops.expand_dims(query, 1)
+            attention_mask = keys_mask(attention_mask)
+        attention_mask = combine_masks(attention_mask, keys_mask(value_mask))
+        queries = query * self.scale(query.shape[-1])
+        weights = attention_weights(queries, value, attention_mask)  # [batch, query, length]
+        outputs = ops.matmul(weights, value)  # [batch, query, dim]
+        if is_one_query:
             outputs, weights = ops.squeeze(outputs, 1), ops.squeeze(weights, 1)
-        else:
-            queries = query * self.scale(query.shape[-1])
-            weights = attention_weights(queries, inputs, attention_mask)  # [batch, query, length]
-            outputs = ops.matmul(weights, inputs)  # [batch, query, dim]
         return (outputs, weights) if return_attention_scores else outputs
+
+    def compute_output_shape(self, query_shape, value_shape):
+        return query_shape
 
 
 @keras.saving.register_keras_serializable(package="nlp104")
@@ -115,6 +141,10 @@ class ScaledDotProductAttention(DotProductAttention):
     e_i = q · x_i / √d  (Vaswani et al., 2017, section 3.2.1). The dot product of two vectors of d
     independent entries of unit variance has the variance d; divided by √d it keeps the softmax out
     of saturation at any width. Called like `DotProductAttention`.
+
+    Example:
+        >>> ScaledDotProductAttention()(np.ones((2, 3, 4)), np.ones((2, 5, 4))).shape
+        (2, 3, 4)
     """
 
     def scale(self, dim):
@@ -123,7 +153,7 @@ class ScaledDotProductAttention(DotProductAttention):
 
 
 @keras.saving.register_keras_serializable(package="nlp104")
-class CrossAttention(keras.layers.Layer):
+class CrossAttention(TracedSpec):
     """Version 4: keys say where to look, values what is carried.
 
     K = X W_K,  V = X W_V,  Y = softmax(Q Kᵀ / √d_k) V.
@@ -135,33 +165,47 @@ class CrossAttention(keras.layers.Layer):
 
     Call arguments:
         query: `[batch, query, key_dim]`.
-        inputs: `[batch, length, dim]`.
+        value: X, from which both keys and values are made, `[batch, length, dim]`.
         attention_mask: booleans that broadcast to `[batch, query, length]`, ``True`` = attend.
         return_attention_scores: whether to return the weights, too.
+        value_mask: filled by Keras where `value` carries an implicit mask.
 
     Returns:
         `[batch, query, value_dim]`, and the weights `[batch, query, length]` if asked for.
 
     Raises:
-        ValueError: if the queries are not `key_dim` wide.
+        ValueError: if a width is not a positive integer, or the queries are not `key_dim` wide.
+
+    Example:
+        >>> CrossAttention(key_dim=4, value_dim=6)(np.ones((2, 3, 4)), np.ones((2, 5, 7))).shape
+        (2, 3, 6)
     """
 
     def __init__(self, key_dim, value_dim=None, **kwargs):
         super().__init__(**kwargs)
-        self.key_dim = key_dim
-        self.value_dim = value_dim or key_dim
+        value_dim = key_dim if value_dim is None else value_dim
+        self.key_dim, self.value_dim = require_positive(key_dim=key_dim, value_dim=value_dim)
 
-    def build(self, query_shape, inputs_shape):
+    def build(self, query_shape, value_shape):
         _require_width(query_shape, self.key_dim)
-        self.key_kernel = self.add_weight((inputs_shape[-1], self.key_dim), name="key_kernel")
-        self.value_kernel = self.add_weight((inputs_shape[-1], self.value_dim), name="value_kernel")
+        self._add_keys_and_values(value_shape)
 
-    def call(self, query, inputs, attention_mask=None, return_attention_scores=False):
-        keys = ops.matmul(inputs, self.key_kernel)  # [batch, length, key_dim]
-        values = ops.matmul(inputs, self.value_kernel)  # [batch, length, value_dim]
+    def _add_keys_and_values(self, value_shape):
+        self.key_kernel = self.add_weight((value_shape[-1], self.key_dim), name="key_kernel")
+        self.value_kernel = self.add_weight((value_shape[-1], self.value_dim), name="value_kernel")
+
+    def call(
+        self, query, value, attention_mask=None, return_attention_scores=False, value_mask=None
+    ):
+        attention_mask = combine_masks(attention_mask, keys_mask(value_mask))
+        keys = ops.matmul(value, self.key_kernel)  # [batch, length, key_dim]
+        values = ops.matmul(value, self.value_kernel)  # [batch, length, value_dim]
         weights = attention_weights(query / math.sqrt(self.key_dim), keys, attention_mask)
         outputs = ops.matmul(weights, values)  # [batch, query, value_dim]
         return (outputs, weights) if return_attention_scores else outputs
+
+    def compute_output_shape(self, query_shape, value_shape):
+        return (*query_shape[:-1], self.value_dim)
 
     def get_config(self):
         return {**super().get_config(), "key_dim": self.key_dim, "value_dim": self.value_dim}
@@ -178,18 +222,31 @@ class SelfAttention(CrossAttention):
         inputs: `[batch, length, dim]`.
         attention_mask: booleans that broadcast to `[batch, length, length]`, ``True`` = attend.
         return_attention_scores: whether to return the weights, too.
+        mask: filled by Keras where `inputs` carry an implicit mask; `attention_mask` comes first.
 
     Returns:
         `[batch, length, value_dim]`, and the weights `[batch, length, length]` if asked for.
+
+    Example:
+        >>> SelfAttention(key_dim=4)(np.ones((2, 5, 7))).shape
+        (2, 5, 4)
     """
+
+    def __init__(self, key_dim, value_dim=None, **kwargs):
+        super().__init__(key_dim, value_dim, **kwargs)
+        self.supports_masking = True
 
     def build(self, inputs_shape):
         self.query_kernel = self.add_weight((inputs_shape[-1], self.key_dim), name="query_kernel")
-        super().build((*inputs_shape[:-1], self.key_dim), inputs_shape)
+        self._add_keys_and_values(inputs_shape)
 
-    def call(self, inputs, attention_mask=None, return_attention_scores=False):
+    def call(self, inputs, attention_mask=None, return_attention_scores=False, mask=None):
+        attention_mask = keys_mask(mask) if attention_mask is None else attention_mask
         query = ops.matmul(inputs, self.query_kernel)  # [batch, length, key_dim]
         return super().call(query, inputs, attention_mask, return_attention_scores)
+
+    def compute_output_shape(self, inputs_shape):
+        return (*inputs_shape[:-1], self.value_dim)
 
 
 def _require_width(query_shape, width):

@@ -1,6 +1,7 @@
 """What can be typed after ``nlp104``: the commands, their options, their help.
 
-Nothing here imports Keras. What the options mean for a training stands in ``recipe``.
+Nothing here imports Keras. What the options mean for a training stands in ``training.settings``;
+those of the model are the fields of ``transformer.config``.
 """
 
 import argparse
@@ -8,7 +9,9 @@ import contextlib
 import math
 
 from nlp104 import __version__
-from nlp104.training.settings import DECAYS, DEFAULTS, DTYPES, EXPORT_FORMATS, PRESETS, SPLITS
+from nlp104.training.settings import DECAYS, DEFAULTS, DTYPES, EXPORT_FORMATS, SPLITS
+from nlp104.transformer.config import OPTIONS
+from nlp104.transformer.presets import PRESETS
 
 _EXAMPLES = """\
 examples:
@@ -130,17 +133,8 @@ def _add_train(parser):
 
     option = _options(parser, "model")
     option("--preset", "size: " + ", ".join(PRESETS), choices=PRESETS, metavar="NAME")
-    for name in ("num-layers", "hidden-dim", "intermediate-dim", "num-heads"):
-        option(f"--{name}", "instead of the preset's", type=_count, metavar="N")
-    option("--dropout", "instead of the preset's", type=_fraction, metavar="RATE")
-    option("--normalize-first", "pre-norm instead of the paper's post-norm", action="store_true")
-    option(
-        "--attention-gain",
-        "factor on the first weights of queries, keys and values; below 1 (PyTorch: 0.7071) helps "
-        "post-norm through the start",
-        type=_positive,
-        metavar="FACTOR",
-    )
+    for name, limits in OPTIONS.items():
+        _add_model_option(option, name, **limits)
 
     option = _options(parser, "training")
     option("--output", "directory to make for the model and its run", required=True, metavar="DIR")
@@ -182,6 +176,18 @@ def _add_train(parser):
         action="store_true",
     )
     option("--quiet", "print only the end", action="store_true")
+
+
+def _add_model_option(option, name, help, type="text", **limits):
+    """An option for a field of `TransformerConfig`; the presets have defaults of their own."""
+    flag = "--" + name.replace("_", "-")
+    if type == "switch":
+        option(flag, help, action="store_true")
+    else:
+        metavar = None if "choices" in limits else {"count": "N"}.get(type, type.upper())
+        option(
+            flag, f"{help}, instead of the preset's", type=_TYPES[type], metavar=metavar, **limits
+        )
 
 
 def _add_translate(parser):
@@ -290,3 +296,4 @@ _port = _number(int, lambda value: 0 <= value < 65536, "an integer from 0 to 655
 _fraction = _number(float, lambda value: 0 <= value < 1, "a number from 0 to less than 1")
 _at_least_0 = _number(float, lambda value: 0 <= value < math.inf, "a number of at least 0")
 _positive = _number(float, lambda value: 0 < value < math.inf, "a number above 0")
+_TYPES = {"count": _count, "fraction": _fraction, "positive": _positive, "text": str}

@@ -4,6 +4,8 @@ Two sets of hypotheses are kept for each row. Those in the *beam* are unfinished
 their log-probability. The *finished* ones compete with their score, which never changes again.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from keras import ops
 
@@ -13,6 +15,33 @@ from nlp104.decoding.compiled import prepare, run, trim
 from nlp104.utils.arguments import require_not_negative, require_positive
 
 NEVER = -np.inf  # the score of a place that no hypothesis has taken
+
+
+class BeamState(NamedTuple):
+    """What the search knows between two steps, for all rows.
+
+    Attributes:
+        step: number of tokens that are written, a scalar.
+        active: whether a row is still being searched, `[batch]`.
+        tokens: the last token of each hypothesis in the beam, `[batch, num_beams]`.
+        history: in which place of the beam a hypothesis has been at each position, `[batch,
+            num_beams, steps]`; -1 at those to come.
+        beam: the unfinished hypotheses, `[batch, num_beams, steps]`.
+        beam_scores: their log-probabilities, `[batch, num_beams]`.
+        finished: the best of those that have ended, best first, `[batch, num_best, steps]`.
+        finished_scores: their scores, `[batch, num_best]`.
+        cache: of the model, see `Transformer.start_cache`.
+    """
+
+    step: Any
+    active: Any
+    tokens: Any
+    history: Any
+    beam: Any
+    beam_scores: Any
+    finished: Any
+    finished_scores: Any
+    cache: Any
 
 
 def beam_search(
@@ -67,12 +96,12 @@ def beam_search(
                 f"`num_best` must be at most num_beams={num_beams}. Received: {num_best}"
             )
     require_not_negative(length_penalty=length_penalty)
-    ids, limits, room = prepare(model, encoder_token_ids, max_length, jit_compile)
+    ids, limits, num_steps = prepare(model, encoder_token_ids, max_length, jit_compile)
     outputs = run(
         search,
         model,
         [ids, limits, np.array(length_penalty, "float32")],
-        room,
+        num_steps,
         jit_compile,
         num_beams=num_beams,
         num_best=num_best or 1,
@@ -81,7 +110,7 @@ def beam_search(
     return trim(ids[:, 0]) if num_best is None else (trim(ids), scores)
 
 
-def search(model, encoder_token_ids, limits, length_penalty, room, num_beams, num_best):
+def search(model, encoder_token_ids, limits, length_penalty, num_steps, num_beams, num_best):
     """Search all rows at once.
 
     Args:
@@ -89,19 +118,19 @@ def search(model, encoder_token_ids, limits, length_penalty, room, num_beams, nu
         encoder_token_ids: Integers `[batch, source]`.
         limits: Integers `[batch]`, the number of tokens at which a row is cut off.
         length_penalty: Scalar.
-        room: Number of steps to make space for.
+        num_steps: Number of steps to make space for.
         num_beams: Number of hypotheses that are kept from one step to the next.
         num_best: Number of hypotheses to return.
 
     Returns:
-        The best hypotheses `[batch, num_best, room]` and their scores `[batch, num_best]`. First
-        the finished ones, best first, then those that were cut off, best first. Where there are
-        fewer, the rest is 0 and has the score `NEVER`.
+        The best hypotheses `[batch, num_best, num_steps]` and their scores `[batch, num_best]`.
+        First the finished ones, best first, then those that were cut off, best first. Where there
+        are fewer, the rest is 0 and has the score `NEVER`.
     """
     batch = ops.shape(encoder_token_ids)[0]
     encoder_mask = padding_mask(encoder_token_ids)
     encoder_output = model.encode(encoder_token_ids, training=False)
-    positions = ops.arange(room, dtype="int32")
+    positions = ops.arange(num_steps, dtype="int32")
     choices = min(num_beams + 1, model.vocabulary_size)  # one of them might be padding
     beams = ops.expand_dims(ops.arange(num_beams, dtype="int32"), 1)  # [num_beams, 1]
 
@@ -110,73 +139,84 @@ def search(model, encoder_token_ids, limits, length_penalty, room, num_beams, nu
         length = ops.cast(length, "float32")
         return log_probability / ((5.0 + length) / 6.0) ** length_penalty
 
-    def searching(step, active, *_):
-        return ops.any(active)
+    def searching(*state):
+        return ops.any(BeamState(*state).active)
 
-    def extend(step, active, tokens, history, beam, beam_scores, best, best_scores, cache):
-        history = ops.where(positions == step, beams, history)
-        logits, cache = model.decode_step(tokens, step, cache, encoder_mask, history)
+    def extend(*state):
+        state = BeamState(*state)
+        here = positions == state.step
+        history = ops.where(here, beams, state.history)
+        logits, cache = model.decode_step(
+            state.tokens, state.step, state.cache, encoder_mask, history
+        )
 
         # The `num_beams` most probable of all that one more token can make of the beam: they are
         # among the best few of each hypothesis, so only these few become log-probabilities.
         total = ops.logsumexp(logits, axis=-1, keepdims=True)
         logits, tokens = ops.top_k(logits, choices)  # [batch, num_beams, choices]
-        scores = ops.expand_dims(beam_scores, 2) + (logits - total)
+        scores = ops.expand_dims(state.beam_scores, 2) + (logits - total)
         scores = ops.where(tokens == PAD_ID, NEVER, scores)
         scores, places = ops.top_k(ops.reshape(scores, (batch, -1)), num_beams)
         parents = places // choices  # [batch, num_beams]
         tokens = ops.take_along_axis(ops.reshape(tokens, (batch, -1)), places, axis=1)
-        written = ops.where(positions == step, ops.expand_dims(tokens, 2), _take(beam, parents))
-        length = step + 1
+        written = ops.where(here, ops.expand_dims(tokens, 2), _take(state.beam, parents))
+        length = state.step + 1
 
         # Those that end leave the beam with their final score. A row that has stopped stays so.
-        row, ended = ops.expand_dims(active, 1), tokens == END_ID
-        finished = ops.where(ended & row, score(scores, length), NEVER)  # [batch, num_beams]
-        best = ops.concatenate([best, written], axis=1)
-        best_scores = ops.concatenate([best_scores, finished], axis=1)
-        best_scores, places = ops.top_k(best_scores, num_best)
-        best = _take(best, places)
-        beam = ops.where(ops.expand_dims(row, 2), written, beam)
-        beam_scores = ops.where(row, ops.where(ended, NEVER, scores), beam_scores)
-        history = _take(history, parents)
+        row, ended = ops.expand_dims(state.active, 1), tokens == END_ID
+        final = ops.where(ended & row, score(scores, length), NEVER)  # [batch, num_beams]
+        finished = ops.concatenate([state.finished, written], axis=1)
+        finished_scores = ops.concatenate([state.finished_scores, final], axis=1)
+        finished_scores, places = ops.top_k(finished_scores, num_best)
+        beam_scores = ops.where(row, ops.where(ended, NEVER, scores), state.beam_scores)
 
         # Log-probabilities only fall, so none of the beam can reach more than this.
         bound = score(ops.max(beam_scores, axis=1), limits)  # [batch]
-        active = active & (length < limits) & (bound > best_scores[:, -1])
-        return length, active, tokens, history, beam, beam_scores, best, best_scores, cache
+        return BeamState(
+            step=length,
+            active=state.active & (length < limits) & (bound > finished_scores[:, -1]),
+            tokens=tokens,
+            history=_take(history, parents),
+            beam=ops.where(ops.expand_dims(row, 2), written, state.beam),
+            beam_scores=beam_scores,
+            finished=_take(finished, places),
+            finished_scores=finished_scores,
+            cache=cache,
+        )
 
     first = ops.equal(ops.arange(num_beams), 0)  # at first the beam holds one hypothesis
-    state = (
-        ops.convert_to_tensor(0, dtype="int32"),
-        limits > 0,
-        ops.full((batch, num_beams), START_ID, dtype="int32"),
-        ops.full((batch, num_beams, room), -1, dtype="int32"),
-        ops.zeros((batch, num_beams, room), dtype="int32"),
-        ops.zeros((batch, 1)) + ops.where(first, 0.0, NEVER),
-        ops.zeros((batch, num_best, room), dtype="int32"),
-        ops.full((batch, num_best), NEVER, dtype="float32"),
-        model.start_cache(encoder_output, room, num_beams),
+    state = BeamState(
+        step=ops.convert_to_tensor(0, dtype="int32"),
+        active=limits > 0,
+        tokens=ops.full((batch, num_beams), START_ID, dtype="int32"),
+        history=ops.full((batch, num_beams, num_steps), -1, dtype="int32"),
+        beam=ops.zeros((batch, num_beams, num_steps), dtype="int32"),
+        beam_scores=ops.zeros((batch, 1)) + ops.where(first, 0.0, NEVER),
+        finished=ops.zeros((batch, num_best, num_steps), dtype="int32"),
+        finished_scores=ops.full((batch, num_best), NEVER, dtype="float32"),
+        cache=model.start_cache(encoder_output, num_steps, num_beams),
     )
-    _, _, _, _, beam, beam_scores, best, best_scores, _ = ops.while_loop(searching, extend, state)
-    return _select(best, best_scores, beam, score(beam_scores, ops.expand_dims(limits, 1)))
+    state = BeamState(*ops.while_loop(searching, extend, state))
+    beam_scores = score(state.beam_scores, ops.expand_dims(limits, 1))
+    return _select(state.finished, state.finished_scores, state.beam, beam_scores)
 
 
-def _select(best, best_scores, beam, beam_scores):
+def _select(finished, finished_scores, beam, beam_scores):
     """The best of the finished hypotheses, which are sorted, and then of those in the beam."""
     beam_scores, places = ops.top_k(beam_scores, beam_scores.shape[1])
-    hypotheses = ops.concatenate([best, _take(beam, places)], axis=1)
-    scores = ops.concatenate([best_scores, beam_scores], axis=1)
+    hypotheses = ops.concatenate([finished, _take(beam, places)], axis=1)
+    scores = ops.concatenate([finished_scores, beam_scores], axis=1)
     # What is left is to put the empty places behind the others.
     number = scores.shape[1]
     rank = ops.arange(number, dtype="int32") + ops.where(scores == NEVER, number, 0)
-    _, places = ops.top_k(-rank, best_scores.shape[1])
+    _, places = ops.top_k(-rank, finished_scores.shape[1])
     scores = ops.take_along_axis(scores, places, axis=1)
     hypotheses = ops.where(ops.expand_dims(scores == NEVER, 2), 0, _take(hypotheses, places))
     return hypotheses, scores
 
 
 def _take(hypotheses, places):
-    """Hypotheses `[batch, any, room]` at places `[batch, num]` of their own row."""
-    batch, number, room = ops.shape(hypotheses)
+    """Hypotheses `[batch, any, num_steps]` at places `[batch, num]` of their own row."""
+    batch, number, num_steps = ops.shape(hypotheses)
     rows = ops.expand_dims(ops.arange(batch, dtype="int32") * number, 1)
-    return ops.take(ops.reshape(hypotheses, (batch * number, room)), rows + places, axis=0)
+    return ops.take(ops.reshape(hypotheses, (batch * number, num_steps)), rows + places, axis=0)

@@ -1,7 +1,7 @@
 """Decoding as one program: its arguments made ready, compiled once for each model, run.
 
-A program is a function ``function(model, *arrays, room)`` of `keras.ops` alone, `room` being the
-number of steps that it has space for.
+A program is a function ``function(model, *arrays, num_steps)`` of `keras.ops` alone, `num_steps`
+being the number of steps that it has space for.
 """
 
 import functools
@@ -31,13 +31,13 @@ def prepare(model, encoder_token_ids, max_length, jit_compile):
     else:
         require_max_length(model, max_length)
         limits = np.full(len(ids), max_length)
-    room = int(limits.max())
+    num_steps = int(limits.max())
     if jit_compile or keras.backend.backend() == "jax":
         rows = 2 ** (len(ids) - 1).bit_length() - len(ids)
         columns = min(-ids.shape[1] % ROUND, longest - ids.shape[1])
         ids, limits = np.pad(ids, ((0, rows), (0, columns))), np.pad(limits, (0, rows))
-        room = min(room + -room % ROUND, longest)
-    return ids, limits.astype("int32"), room
+        num_steps = min(num_steps + -num_steps % ROUND, longest)
+    return ids, limits.astype("int32"), num_steps
 
 
 def require_max_length(model, max_length):
@@ -50,15 +50,15 @@ def require_max_length(model, max_length):
         )
 
 
-def run(function, model, arrays, room, jit_compile, **settings):
+def run(function, model, arrays, num_steps, jit_compile, **settings):
     """Run a program, compiled for the first call with this model and these settings.
 
     Args:
-        function: ``function(model, *arrays, room=room, **settings)``, which returns a tuple of
+        function: ``function(model, *arrays, num_steps=…, **settings)``, which returns a tuple of
             tensors.
         model: `nlp104.Transformer`.
         arrays: NumPy arrays. New values and new lengths need no new program.
-        room: Number of steps to make space for.
+        num_steps: Number of steps to make space for.
         jit_compile: Whether TensorFlow compiles with XLA, a program for each shape.
         **settings: Each new value needs a new program.
 
@@ -70,14 +70,14 @@ def run(function, model, arrays, room, jit_compile, **settings):
     if key not in programs:
         function = functools.partial(function, **settings)
         programs[key] = _compile(function, model, arrays, jit_compile)
-    return [ops.convert_to_numpy(output) for output in programs[key](*arrays, room)]
+    return [ops.convert_to_numpy(output) for output in programs[key](*arrays, num_steps)]
 
 
 _programs: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # from a model to its programs
 
 
 def _compile(function, model, arrays, jit_compile):
-    """Compile ``function(model, *arrays, room=room)`` into a function of all but the model."""
+    """Compile ``function(model, *arrays, num_steps=…)`` into a function of all but the model."""
     # A program that held its model would keep it in the dictionary for ever.
     model = weakref.ref(model)
     backend = keras.backend.backend()
@@ -85,8 +85,8 @@ def _compile(function, model, arrays, jit_compile):
         import tensorflow as tf
 
         def graph(*arguments):
-            *tensors, room = arguments
-            return function(model(), *tensors, room=room)
+            *tensors, num_steps = arguments
+            return function(model(), *tensors, num_steps=num_steps)
 
         if jit_compile:
             return tf.function(graph, jit_compile=True, autograph=False)
@@ -96,24 +96,24 @@ def _compile(function, model, arrays, jit_compile):
     if backend == "jax":
         import jax
 
-        def stateless(values, room, *tensors):
+        def stateless(values, num_steps, *tensors):
             # Weights are an argument: what is closed over would be compiled in as a constant.
             with keras.StatelessScope(zip(model().variables, values, strict=True)):
-                return function(model(), *tensors, room=room)
+                return function(model(), *tensors, num_steps=num_steps)
 
         compiled = jax.jit(stateless, static_argnums=1)
 
         def with_weights(*arguments):
-            *tensors, room = arguments
-            return compiled([variable.value for variable in model().variables], room, *tensors)
+            *tensors, num_steps = arguments
+            return compiled([variable.value for variable in model().variables], num_steps, *tensors)
 
         return with_weights
     import torch
 
     @torch.no_grad()
     def eager(*arguments):
-        *tensors, room = arguments
-        return function(model(), *map(ops.convert_to_tensor, tensors), room=room)
+        *tensors, num_steps = arguments
+        return function(model(), *map(ops.convert_to_tensor, tensors), num_steps=num_steps)
 
     return eager
 
@@ -139,5 +139,5 @@ def _checked(model, ids):
 
 
 def trim(ids):
-    """Without the columns of nothing but padding: `[…, room]` to `[…, target]`."""
+    """Without the columns of nothing but padding: `[…, num_steps]` to `[…, target]`."""
     return ids[..., : np.count_nonzero(ids, axis=-1).max()]

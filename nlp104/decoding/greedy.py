@@ -32,34 +32,34 @@ def greedy(model, encoder_token_ids, max_length=None, jit_compile=False):
         >>> greedy(model, np.array([[7, 12, 3, 0], [9, 8, 7, 3]])).shape
         (2, 5)
     """
-    ids, limits, room = prepare(model, encoder_token_ids, max_length, jit_compile)
-    (output,) = run(_greedy, model, [ids, limits], room, jit_compile)
+    ids, limits, num_steps = prepare(model, encoder_token_ids, max_length, jit_compile)
+    (output,) = run(_greedy, model, [ids, limits], num_steps, jit_compile)
     return trim(output[: len(encoder_token_ids)])
 
 
-def _greedy(model, encoder_token_ids, limits, room):
+def _greedy(model, encoder_token_ids, limits, num_steps):
     def choose(logits, step):
         # Not `ops.argmax`: XLA's, on a CPU, takes as long as a layer.
         return ops.top_k(logits, 1)[1][:, 0]
 
-    return write(model, encoder_token_ids, limits, room, choose)
+    return write(model, encoder_token_ids, limits, num_steps, choose)
 
 
-def write(model, encoder_token_ids, limits, room, choose):
+def write(model, encoder_token_ids, limits, num_steps, choose):
     """Write all rows at once, one token in each step.
 
     Args:
         model: `nlp104.Transformer`.
         encoder_token_ids: Integers `[batch, source]`.
         limits: Integers `[batch]`, the number of tokens at which a row is cut off.
-        room: Number of steps to make space for.
+        num_steps: Number of steps to make space for.
         choose: Function from logits `[batch, number]` and the step to places among them `[batch]`.
 
     Returns:
-        One tensor, integers `[batch, room]`.
+        One tensor, integers `[batch, num_steps]`.
     """
     mask = padding_mask(encoder_token_ids)  # [batch, source]
-    positions = ops.arange(room, dtype="int32")
+    positions = ops.arange(num_steps, dtype="int32")
 
     def unfinished(step, token, output, finished, cache):
         return ops.logical_not(ops.all(finished))
@@ -77,9 +77,9 @@ def write(model, encoder_token_ids, limits, room, choose):
     state = (
         ops.convert_to_tensor(0, dtype="int32"),
         ops.full((batch, 1), START_ID, dtype="int32"),
-        ops.zeros((batch, room), dtype="int32"),
+        ops.zeros((batch, num_steps), dtype="int32"),
         limits <= 0,
-        model.start_cache(encoder_output, room),
+        model.start_cache(encoder_output, num_steps),
     )
     _, _, output, _, _ = ops.while_loop(unfinished, write, state)
     return (output,)

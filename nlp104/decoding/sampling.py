@@ -59,18 +59,25 @@ def sample(
     seed = random.getrandbits(32) if seed is None else seed
     if not isinstance(seed, int) or seed < 0:
         raise ValueError(f"`seed` must be an integer of at least 0. Received: {seed!r}")
-    ids, limits, room = prepare(model, encoder_token_ids, max_length, jit_compile)
-    draws = [np.random.default_rng((seed, row)).random(room, "float32") for row in range(len(ids))]
+    ids, limits, num_steps = prepare(model, encoder_token_ids, max_length, jit_compile)
+    draws = [
+        np.random.default_rng((seed, row)).random(num_steps, "float32") for row in range(len(ids))
+    ]
     numbers = [np.array(number, "float32") for number in (temperature, top_p or 1.0)]
     if top_k is None and top_p is not None:
         top_k = model.vocabulary_size
     (output,) = run(
-        _sample, model, [ids, limits, np.stack(draws), *numbers], room, jit_compile, top_k=top_k
+        _sample,
+        model,
+        [ids, limits, np.stack(draws), *numbers],
+        num_steps,
+        jit_compile,
+        top_k=top_k,
     )
     return trim(output[: len(encoder_token_ids)])
 
 
-def _sample(model, encoder_token_ids, limits, draws, temperature, top_p, room, top_k):
+def _sample(model, encoder_token_ids, limits, draws, temperature, top_p, num_steps, top_k):
     def choose(logits, step):
         logits = logits / temperature
         if top_k is None:
@@ -87,4 +94,4 @@ def _sample(model, encoder_token_ids, limits, draws, temperature, top_p, room, t
         place = ops.sum(ops.cast(before, "int32"), axis=1, keepdims=True)
         return ops.take_along_axis(tokens, place, axis=1)[:, 0]
 
-    return write(model, encoder_token_ids, limits, room, choose)
+    return write(model, encoder_token_ids, limits, num_steps, choose)

@@ -6,6 +6,7 @@ import keras
 from keras import ops
 
 from nlp104.encoding.positions import POSITIONS
+from nlp104.utils.arguments import require_positive
 
 
 @keras.saving.register_keras_serializable(package="nlp104")
@@ -34,7 +35,8 @@ class TokenAndPositionEmbedding(keras.layers.Layer):
         `[batch, length, hidden_dim]`.
 
     Raises:
-        ValueError: if `positions` is unknown, or a sequence is longer than `max_sequence_length`.
+        ValueError: if a size is not a positive integer, `positions` is unknown, or a sequence is
+            longer than `max_sequence_length`.
     """
 
     def __init__(
@@ -51,9 +53,11 @@ class TokenAndPositionEmbedding(keras.layers.Layer):
             raise ValueError(
                 f"`positions` must be one of {sorted(POSITIONS)} or None. Received: {positions!r}"
             )
-        self.vocabulary_size = vocabulary_size
-        self.hidden_dim = hidden_dim
-        self.max_sequence_length = max_sequence_length
+        self.vocabulary_size, self.hidden_dim, self.max_sequence_length = require_positive(
+            vocabulary_size=vocabulary_size,
+            hidden_dim=hidden_dim,
+            max_sequence_length=max_sequence_length,
+        )
         self.positions = positions
         self.dropout = dropout
 
@@ -85,10 +89,12 @@ class TokenAndPositionEmbedding(keras.layers.Layer):
             x = self.position_layer(x, offset=offset)
         return self.dropout_layer(x, training=training)
 
-    def unembed(self, x):
-        """Scores all tokens with the same matrix: `[batch, length, vocabulary_size]`."""
-        embeddings = ops.cast(self.embeddings, self.compute_dtype)
-        return ops.matmul(ops.cast(x, self.compute_dtype), ops.transpose(embeddings))
+    def transposed(self):
+        """The matrix as output projection `[hidden_dim, vocabulary_size]`."""
+        return ops.transpose(ops.cast(self.embeddings, self.compute_dtype))
+
+    def compute_output_shape(self, token_ids_shape):
+        return (*token_ids_shape, self.hidden_dim)
 
     def get_config(self):
         return {
@@ -99,3 +105,32 @@ class TokenAndPositionEmbedding(keras.layers.Layer):
             "positions": self.positions,
             "dropout": self.dropout,
         }
+
+
+def require_token_ids(token_ids, vocabulary_size, name):
+    """Raises `ValueError` unless the ids are integers within the vocabulary.
+
+    The range is checked where ids have values, not while a backend traces a graph, and where they
+    lie in the main memory: to look at those on a GPU would be to wait for it in every call.
+    """
+    dtype = keras.backend.standardize_dtype(token_ids.dtype)
+    if not keras.backend.is_int_dtype(dtype):
+        raise ValueError(f"`{name}` must hold integers. Received: dtype={dtype}")
+    try:
+        if _is_on_accelerator(token_ids):
+            return
+        values = ops.convert_to_numpy(token_ids)
+    except (NotImplementedError, TypeError):
+        return
+    if values.size and not 0 <= values.min() <= values.max() < vocabulary_size:
+        raise ValueError(
+            f"`{name}` must lie between 0 and {vocabulary_size - 1}. "
+            f"Received: ids from {values.min()} to {values.max()}"
+        )
+
+
+def _is_on_accelerator(tensor):
+    """Whether PyTorch or JAX keeps an eager tensor somewhere else than in the main memory."""
+    device = getattr(tensor, "device", None)
+    kind = getattr(device, "type", None) or getattr(device, "platform", "cpu")
+    return kind != "cpu"

@@ -7,6 +7,8 @@ import keras
 import numpy as np
 from keras import ops
 
+from nlp104.utils.arguments import require_positive
+
 
 def binary_positions(length, num_bits):
     """Writes each position as a binary number, the lowest bit first.
@@ -106,15 +108,22 @@ class SinusoidalPositions(keras.layers.Layer):
 
     def __init__(self, max_length, base=10000.0, layout="interleaved", **kwargs):
         super().__init__(**kwargs)
-        self.max_length = max_length
+        self.max_length = require_positive(max_length=max_length)
         self.base = base
         self.layout = layout
+        self.supports_masking = True
 
     def build(self, inputs_shape):
-        self.table = sinusoidal_positions(self.max_length, inputs_shape[-1], self.base, self.layout)
+        table = sinusoidal_positions(self.max_length, inputs_shape[-1], self.base, self.layout)
+        # PyTorch would copy it to its device in every call; to the others it is a constant.
+        is_torch = keras.backend.backend() == "torch"
+        self.table = ops.convert_to_tensor(table) if is_torch else table
 
     def call(self, inputs, offset=0):
         return inputs + _rows(self.table, inputs, offset)
+
+    def compute_output_shape(self, inputs_shape):
+        return inputs_shape
 
     def get_config(self):
         return {
@@ -146,7 +155,8 @@ class LearnedPositions(keras.layers.Layer):
 
     def __init__(self, max_length, **kwargs):
         super().__init__(**kwargs)
-        self.max_length = max_length
+        self.max_length = require_positive(max_length=max_length)
+        self.supports_masking = True
 
     def build(self, inputs_shape):
         self.table = self.add_weight(
@@ -157,6 +167,9 @@ class LearnedPositions(keras.layers.Layer):
 
     def call(self, inputs, offset=0):
         return inputs + _rows(self.table, inputs, offset)
+
+    def compute_output_shape(self, inputs_shape):
+        return inputs_shape
 
     def get_config(self):
         return {**super().get_config(), "max_length": self.max_length}

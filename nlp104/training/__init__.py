@@ -8,7 +8,7 @@ __all__, __getattr__, __dir__ = attach(
         "checkpoints": ["average_checkpoints", "epoch_checkpoints"],
         "loop": ["train"],
         "loss": ["MaskedCrossentropy", "smoothed_crossentropy"],
-        "metrics": ["MaskedAccuracy", "TokenLoss"],
+        "metrics": ["MaskedAccuracy"],
         "optimizer": ["adam", "compile_model"],
         "run_record": ["read_record"],
         "schedule": ["WarmupSchedule"],

@@ -10,16 +10,14 @@ The directory of a run holds, after some epochs::
 
 import csv
 import math
-import signal
-import threading
 import time
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import keras
 
 from nlp104.training.checkpoints import epoch_checkpoints, load_state, save_state, save_weights
+from nlp104.training.interruption import stop_on_signal
 from nlp104.training.progress import Progress
 from nlp104.utils.files import replacing
 
@@ -79,7 +77,7 @@ def train(
     run = _Run(model, training, output, keep, resume)
     progress = Progress(epochs, run.steps, verbose)
     position = run.position
-    with _stop_on_signal() as stop:
+    with stop_on_signal() as stop:
         while position.epoch < epochs and (patience is None or position.bad_epochs < patience):
             row = _fit_epoch(run, progress, stop)
             if position.step < run.steps:
@@ -269,34 +267,3 @@ def _build(model, training):
     model.compute_metrics(inputs, labels, model(inputs, training=False))
     model.reset_metrics()
     model.optimizer.build(model.trainable_variables)
-
-
-class _Stop:
-    """True as soon as somebody asked for an end."""
-
-    def __init__(self):
-        self.asked = False
-
-    def __bool__(self):
-        return self.asked
-
-    def ask(self, *_):
-        """The first request is granted after the current step, the second one at once."""
-        if self.asked:
-            raise KeyboardInterrupt
-        self.asked = True
-
-
-@contextmanager
-def _stop_on_signal():
-    """Turns Ctrl-C and SIGTERM into a request, since a step cut in half would spoil the state."""
-    stop = _Stop()
-    if threading.current_thread() is not threading.main_thread():
-        yield stop  # only the main thread receives signals
-        return
-    before = {number: signal.signal(number, stop.ask) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

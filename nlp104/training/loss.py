@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from nlp104.transformer.skip_padding import without_padding
+from nlp104.transformer.skip_padding import token_weights
 
 
 def smoothed_crossentropy(labels, logits, label_smoothing=0.0):
@@ -60,24 +60,6 @@ def smoothed_crossentropy(labels, logits, label_smoothing=0.0):
     return crossentropy(logits, labels)
 
 
-def labels_and_weights(labels, logits, sample_weight=None):
-    """A label and a weight for each of the logits.
-
-    The weight is one for a real token, zero for padding, times the caller's weights where there are
-    any.
-    """
-    labels = ops.cast(labels, "int32")  # Keras hands over float32: exact up to 2^24 classes
-    weights = ops.cast(ops.not_equal(labels, 0), "float32")  # [batch, length]
-    if sample_weight is not None:
-        sample_weight = ops.cast(sample_weight, "float32")
-        if len(sample_weight.shape) < 2:  # one weight for each sentence
-            sample_weight = ops.reshape(sample_weight, (-1, 1))
-        weights = weights * sample_weight
-    if len(logits.shape) == len(labels.shape):  # those of the real tokens alone
-        return without_padding(labels, labels), without_padding(weights, labels)
-    return labels, weights
-
-
 @keras.saving.register_keras_serializable(package="nlp104")
 class MaskedCrossentropy(keras.losses.Loss):
     """Cross-entropy with label smoothing, averaged over the real tokens of a batch.
@@ -91,10 +73,9 @@ class MaskedCrossentropy(keras.losses.Loss):
         name: Name of the loss.
 
     Call arguments:
-        y_true: Token ids of shape `[batch, length]`; 0 marks padding.
-        y_pred: Logits of shape `[batch, length, vocabulary]`, or of the real tokens alone,
-            `[tokens, vocabulary]`, see `nlp104.transformer.skip_padding`.
-        sample_weight: Optional weights of shape `[batch]` or `[batch, length]`.
+        y_true: Token ids of shape `[batch, length]`, or `[tokens]`; 0 marks padding.
+        y_pred: Logits, with one more axis, of the vocabulary.
+        sample_weight: Optional weights of the labels' shape, or of shape `[batch]`.
 
     Returns:
         A scalar.
@@ -119,8 +100,8 @@ class MaskedCrossentropy(keras.losses.Loss):
         self.label_smoothing = label_smoothing
 
     def __call__(self, y_true, y_pred, sample_weight=None):
-        labels, weights = labels_and_weights(y_true, y_pred, sample_weight)
-        return super().__call__(labels, y_pred, weights)
+        labels = ops.cast(y_true, "int32")  # Keras hands over float32: exact up to 2^24 classes
+        return super().__call__(labels, y_pred, token_weights(labels, sample_weight))
 
     def call(self, y_true, y_pred):
         return smoothed_crossentropy(ops.cast(y_true, "int32"), y_pred, self.label_smoothing)

@@ -3,7 +3,8 @@
 import keras
 
 from nlp104.training.loss import MaskedCrossentropy
-from nlp104.training.metrics import MaskedAccuracy, TokenLoss
+from nlp104.training.metrics import MaskedAccuracy
+from nlp104.transformer.skip_padding import SkipsPadding
 
 
 def adam(learning_rate):
@@ -16,19 +17,26 @@ def adam(learning_rate):
 
 
 def compile_model(model, learning_rate, label_smoothing=0.1, jit_compile="auto"):
-    """Compile a model with the loss, the optimizer and the per-token metrics of this module.
+    """Compiles a model with the loss, the optimizer and the accuracy of this room.
+
+    All of them give padding no weight, so a `nlp104.Transformer` is told to skip it, see
+    `nlp104.transformer.skip_padding`.
 
     Args:
         model: A `keras.Model` that returns logits `[batch, length, vocabulary]`.
         learning_rate: A number or a schedule such as `WarmupSchedule`.
         label_smoothing: As of `MaskedCrossentropy`.
         jit_compile: As of `keras.Model.compile`.
+
+    Example:
+        >>> compile_model(model, WarmupSchedule(peak=1e-3, warmup_steps=100))
+        >>> loss, accuracy = model.evaluate(batches)
     """
-    loss = MaskedCrossentropy(label_smoothing)
-    loss.skips_padding = True  # and so do the metrics, see `nlp104.transformer.skip_padding`
     model.compile(
         optimizer=adam(learning_rate),
-        loss=loss,
-        metrics=[TokenLoss(label_smoothing), MaskedAccuracy()],
+        loss=MaskedCrossentropy(label_smoothing),
+        weighted_metrics=[MaskedAccuracy()],
         jit_compile=jit_compile,
     )
+    if isinstance(model, SkipsPadding):
+        model.skip_padding = True

@@ -1,4 +1,4 @@
-"""What the settings of a recipe stand for: the corpus, the tokenizers, the batches, the model.
+"""What the settings of a run stand for: the corpus, the tokenizers, the batches, the model.
 
 Each function takes `settings`, a dictionary with the keys of settings.DEFAULTS.
 """
@@ -8,6 +8,7 @@ import keras
 from nlp104.data.batches import Batches
 from nlp104.data.corpus import load_corpus
 from nlp104.data.tokenizer import Tokenizer
+from nlp104.transformer.config import OPTIONS
 from nlp104.transformer.model import Transformer
 
 
@@ -64,15 +65,6 @@ def _compiles_every_shape():
 
 def build_model(tokenizers, settings):
     """A `nlp104.Transformer` with random weights, for these vocabularies."""
-    names = (
-        "num_layers",
-        "hidden_dim",
-        "intermediate_dim",
-        "num_heads",
-        "dropout",
-        "normalize_first",
-        "attention_gain",
-    )
     source, target = (tokenizer.vocabulary_size for tokenizer in tokenizers)
     return Transformer.from_preset(
         settings["preset"],
@@ -80,13 +72,13 @@ def build_model(tokenizers, settings):
         source_vocabulary_size=source,
         tie_embeddings=settings["shared_vocabulary"],
         dtype=settings["dtype"],
-        **{name: settings[name] for name in names if settings[name] is not None},
+        **{name: settings[name] for name in OPTIONS if settings[name] is not None},
     )
 
 
 def peak_learning_rate(settings, steps, model):
     """The learning rate and the warm-up in numbers, so that a resumed run finds them unchanged."""
-    paper = (model.encoder.hidden_dim * 4000) ** -0.5  # its peak, 4,000 being its warm-up
+    paper = (model.config.hidden_dim * 4000) ** -0.5  # its peak, 4,000 being its warm-up
     return {
         "learning_rate": settings["learning_rate"] or paper,
         "warmup_steps": settings["warmup_steps"] or max(1, min(4000, steps // 10)),

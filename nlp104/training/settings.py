@@ -5,11 +5,12 @@ Light on purpose (no Keras): the command line shows the defaults in its help.
 
 from pathlib import Path
 
+from nlp104.transformer.config import OPTIONS
+
 SPLITS = ("train", "validation", "test")
 DECAYS = ("linear", "inverse_sqrt")
 EXPORT_FORMATS = ("tf_saved_model", "onnx")  # under the names that Keras has for them
 DTYPES = ("float32", "mixed_bfloat16", "mixed_float16")
-PRESETS = ("tiny", "small", "series", "base", "big")
 
 # All settings of `nlp104 train`. None: follows from the others, see `complete_settings`, or from
 # the data.
@@ -25,13 +26,7 @@ DEFAULTS = {
     "shared_vocabulary": None,
     "max_length": 128,
     "preset": "tiny",
-    "num_layers": None,
-    "hidden_dim": None,
-    "intermediate_dim": None,
-    "num_heads": None,
-    "dropout": None,
-    "normalize_first": None,
-    "attention_gain": None,
+    **dict.fromkeys(OPTIONS),  # of the model: None takes that of the preset
     "epochs": 10,
     "batch_size": 64,
     "tokens_per_batch": None,

@@ -9,10 +9,12 @@ from nlp104.utils.lazy import attach
 __all__, __getattr__, __dir__ = attach(
     __name__,
     {
+        "config": ["TransformerConfig"],
         "decoder": ["Decoder", "DecoderLayer"],
         "encoder": ["Encoder", "EncoderLayer"],
         "feed_forward": ["FeedForward"],
         "model": ["Transformer"],
+        "output_head": ["OutputHead"],
         "presets": ["PRESETS"],
         "residual": ["Residual"],
     },

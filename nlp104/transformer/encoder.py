@@ -2,76 +2,110 @@
 
 import keras
 
-from nlp104.transformer.block import Block, Stack, keys_mask
+from nlp104.attention.masks import keys_mask
+from nlp104.transformer.block import (
+    Block,
+    attention,
+    feed_forward,
+    final_normalization,
+    residual,
+)
 
 
 @keras.saving.register_keras_serializable(package="nlp104")
 class EncoderLayer(Block):
     """Self-attention, then the feed-forward network (Vaswani et al., 2017, figure 1, left).
 
-    Takes the arguments of `Block`.
+    Args:
+        config: `TransformerConfig`.
+        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         inputs: `[batch, length, hidden_dim]`.
         padding_mask: booleans `[batch, length]`, ``True`` = real token.
-        return_attention_scores: whether to return the attention weights too.
+        return_attention_scores: whether to return the attention weights, too.
         training: whether dropout is active.
+        mask: filled by Keras where `inputs` carry an implicit mask; `padding_mask` comes first.
 
     Returns:
         `[batch, length, hidden_dim]`, and, if asked for, the weights `[batch, heads, length,
         length]`.
+
+    Example:
+        >>> layer = EncoderLayer(TransformerConfig(hidden_dim=8, intermediate_dim=32, num_heads=2))
+        >>> layer(np.ones((1, 5, 8)), padding_mask=np.array([[True] * 3 + [False] * 2])).shape
+        (1, 5, 8)
     """
 
-    def __init__(self, *args, **kwargs):
-        super().__init__(*args, **kwargs)
-        self.attention = self._attention("attention")
-        self.attention_residual = self._residual("attention_residual")
-        self.feed_forward = self._feed_forward()
-        self.feed_forward_residual = self._residual("feed_forward_residual")
+    def __init__(self, config, **kwargs):
+        super().__init__(config, **kwargs)
+        dtype = self.dtype_policy
+        self.attention = attention(config, "attention", is_self_attention=True, dtype=dtype)
+        self.attention_residual = residual(config, "attention_residual", dtype)
+        self.feed_forward = feed_forward(config, dtype)
+        self.feed_forward_residual = residual(config, "feed_forward_residual", dtype)
 
     def build(self, inputs_shape):
         self.attention.build(inputs_shape, inputs_shape)
         for part in (self.attention_residual, self.feed_forward, self.feed_forward_residual):
             part.build(inputs_shape)
 
-    def call(self, inputs, padding_mask=None, return_attention_scores=False, training=None):
-        x = self.attention_residual.before(inputs)
-        attended = self.attention(
-            x,
-            x,
-            attention_mask=keys_mask(padding_mask),
-            return_attention_scores=return_attention_scores,
-            training=training,
-        )
-        change, scores = attended if return_attention_scores else (attended, None)
-        x = self.attention_residual(inputs, change, training=training)
-        change = self.feed_forward(self.feed_forward_residual.before(x), training=training)
-        x = self.feed_forward_residual(x, change, training=training)
+    def call(
+        self,
+        inputs,
+        padding_mask=None,
+        return_attention_scores=False,
+        training=None,
+        mask=None,
+    ):
+        keys = keys_mask(mask if padding_mask is None else padding_mask)
+
+        def attend(x):
+            return self.attention.look(
+                x, x, attention_mask=keys, return_attention_scores=return_attention_scores
+            )
+
+        x, scores = self.attention_residual(inputs, sub_layer=attend)
+        x = self.feed_forward_residual(x, sub_layer=self.feed_forward)
         return (x, scores) if return_attention_scores else x
 
 
 @keras.saving.register_keras_serializable(package="nlp104")
-class Encoder(Stack):
-    """A stack of encoder layers.
+class Encoder(Block):
+    """`num_layers` encoder layers on top of each other that share no weights.
 
-    Takes `num_layers` and the arguments of `Block`; called like `EncoderLayer`. With
-    ``return_attention_scores=True`` it returns its output and the list of the layers' weights.
+    Called like `EncoderLayer`. With ``return_attention_scores=True`` it returns its output and the
+    list of the layers' weights.
+
+    Args:
+        config: `TransformerConfig`.
+        **kwargs: arguments of `keras.layers.Layer`.
     """
 
-    layer_class = EncoderLayer
+    def __init__(self, config, **kwargs):
+        super().__init__(config, **kwargs)
+        dtype = self.dtype_policy
+        self.blocks = [
+            EncoderLayer(config, dtype=dtype, name=f"layer_{i}") for i in range(config.num_layers)
+        ]
+        self.normalization = final_normalization(config, dtype)
 
     def build(self, inputs_shape):
-        super().build(inputs_shape)
+        for part in (*self.blocks, self.normalization):
+            part.build(inputs_shape)
 
-    def call(self, inputs, padding_mask=None, return_attention_scores=False, training=None):
+    def call(
+        self,
+        inputs,
+        padding_mask=None,
+        return_attention_scores=False,
+        training=None,
+        mask=None,
+    ):
+        padding_mask = mask if padding_mask is None else padding_mask
         x, all_scores = inputs, []
         for block in self.blocks:
-            x = block(
-                x,
-                padding_mask=padding_mask,
-                return_attention_scores=return_attention_scores,
-                training=training,
-            )
+            x = block(x, padding_mask, return_attention_scores=return_attention_scores)
             if return_attention_scores:
                 x, scores = x
                 all_scores.append(scores)

@@ -2,10 +2,12 @@
 
 import keras
 
+from nlp104.utils.arguments import require_positive
+
 
 @keras.saving.register_keras_serializable(package="nlp104")
 class FeedForward(keras.layers.Layer):
-    """Two linear layers with a ReLU in between, the same for every position.
+    """Two linear layers with a function in between, the same for every position.
 
     FFN(x) = max(0, x W_1 + b_1) W_2 + b_2  (Vaswani et al., 2017, section 3.3).
 
@@ -13,6 +15,9 @@ class FeedForward(keras.layers.Layer):
         hidden_dim: width of inputs and outputs, d_model.
         intermediate_dim: width in between, d_ff.
         dropout: rate of dropout on the intermediate activations; the paper has none here.
+        activation: the function in between, ReLU in the paper.
+        kernel_initializer: of both matrices.
+        bias_initializer: of both biases.
         **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
@@ -21,19 +26,48 @@ class FeedForward(keras.layers.Layer):
 
     Returns:
         `[batch, length, hidden_dim]`.
+
+    Raises:
+        ValueError: if a width is not a positive integer.
+
+    Example:
+        >>> FeedForward(hidden_dim=8, intermediate_dim=32)(np.ones((2, 5, 8))).shape
+        (2, 5, 8)
     """
 
-    def __init__(self, hidden_dim, intermediate_dim, dropout=0.0, **kwargs):
+    def __init__(
+        self,
+        hidden_dim,
+        intermediate_dim,
+        dropout=0.0,
+        activation="relu",
+        kernel_initializer="glorot_uniform",
+        bias_initializer="zeros",
+        **kwargs,
+    ):
         super().__init__(**kwargs)
-        self.hidden_dim = hidden_dim
-        self.intermediate_dim = intermediate_dim
-        self.dropout = dropout
-        policy = self.dtype_policy
-        self.expand = keras.layers.Dense(
-            intermediate_dim, activation="relu", dtype=policy, name="expand"
+        self.hidden_dim, self.intermediate_dim = require_positive(
+            hidden_dim=hidden_dim, intermediate_dim=intermediate_dim
         )
-        self.dropout_layer = keras.layers.Dropout(dropout, dtype=policy)
-        self.contract = keras.layers.Dense(hidden_dim, dtype=policy, name="contract")
+        self.dropout = dropout
+        self.activation = keras.activations.get(activation)
+        self.kernel_initializer = keras.initializers.get(kernel_initializer)
+        self.bias_initializer = keras.initializers.get(bias_initializer)
+        self.supports_masking = True
+
+        def dense(units, name, activation=None):
+            return keras.layers.Dense(
+                units,
+                activation=activation,
+                kernel_initializer=self.kernel_initializer.clone(),
+                bias_initializer=self.bias_initializer.clone(),
+                dtype=self.dtype_policy,
+                name=name,
+            )
+
+        self.expand = dense(self.intermediate_dim, "expand", self.activation)
+        self.dropout_layer = keras.layers.Dropout(dropout, dtype=self.dtype_policy)
+        self.contract = dense(self.hidden_dim, "contract")
 
     def build(self, inputs_shape):
         self.expand.build(inputs_shape)
@@ -43,10 +77,16 @@ class FeedForward(keras.layers.Layer):
         x = self.expand(inputs)  # [batch, length, intermediate_dim]
         return self.contract(self.dropout_layer(x, training=training))
 
+    def compute_output_shape(self, inputs_shape):
+        return (*inputs_shape[:-1], self.hidden_dim)
+
     def get_config(self):
         return {
             **super().get_config(),
             "hidden_dim": self.hidden_dim,
             "intermediate_dim": self.intermediate_dim,
             "dropout": self.dropout,
+            "activation": keras.activations.serialize(self.activation),
+            "kernel_initializer": keras.initializers.serialize(self.kernel_initializer),
+            "bias_initializer": keras.initializers.serialize(self.bias_initializer),
         }

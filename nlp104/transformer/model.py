@@ -4,62 +4,36 @@ import keras
 from keras import ops
 
 from nlp104.attention.masks import padding_mask
-from nlp104.encoding.embedding import TokenAndPositionEmbedding
-from nlp104.transformer.decoder import Decoder, DecoderLayer
-from nlp104.transformer.encoder import Encoder, EncoderLayer
-from nlp104.transformer.feed_forward import FeedForward
+from nlp104.encoding.embedding import TokenAndPositionEmbedding, require_token_ids
+from nlp104.transformer.config import TransformerConfig
+from nlp104.transformer.decoder import Decoder
+from nlp104.transformer.encoder import Encoder
+from nlp104.transformer.output_head import OutputHead
 from nlp104.transformer.presets import PRESETS
-from nlp104.transformer.residual import Residual
-from nlp104.transformer.skip_padding import SkipsPadding
-from nlp104.utils.arguments import require_positive, require_token_ids
-
-__all__ = [
-    "PRESETS",
-    "Decoder",
-    "DecoderLayer",
-    "Encoder",
-    "EncoderLayer",
-    "FeedForward",
-    "Residual",
-    "Transformer",
-]
+from nlp104.transformer.skip_padding import REAL_TOKENS, SkipsPadding, take_positions
+from nlp104.transformer.token_mean import TokenMeanLoss
 
 
 @keras.saving.register_keras_serializable(package="nlp104")
-class Transformer(SkipsPadding):
+class Transformer(TokenMeanLoss, SkipsPadding):
     """Encoder and decoder between token ids and logits (Vaswani et al., 2017).
 
     The id 0 is padding, at the end of a row. The model makes its masks from the ids, so padding
     moves no logit of a real token, in `call`, `fit` and `predict` alike.
 
     Args:
-        vocabulary_size: number of target tokens, and of source tokens if not given apart.
-        num_layers: number of encoder layers and of decoder layers, N.
-        hidden_dim: width of the model, d_model; divisible by `num_heads`.
-        intermediate_dim: width inside the feed-forward network, d_ff.
-        num_heads: number of attention heads, h.
-        dropout: rate of dropout on the sub-layers' outputs and on the sums of embeddings and
-            positions: the two places that the paper names (section 5.4).
-        attention_dropout: rate of dropout on the attention weights; none in the paper's text.
-        activation_dropout: rate of dropout inside the feed-forward network; none there either.
-        source_vocabulary_size: number of source tokens, if it differs.
-        tie_embeddings: whether source, target and output share one matrix (section 3.4), which
-            needs one vocabulary for both languages.
-        max_sequence_length: length of the longest sequence.
-        positions: ``"sinusoidal"`` or ``"learned"``.
-        normalize_first: pre-norm instead of the paper's post-norm, see `Residual`.
-        epsilon: added to the variance in layer normalisation.
-        attention_gain: factor on Glorot's limits for the first weights of the attentions' queries,
-            keys and values, see `MultiHeadAttention`.
+        config: `TransformerConfig`, with a `vocabulary_size`.
         **kwargs: arguments of `keras.Model`.
 
     Call arguments:
         inputs: ``{"encoder_token_ids": [batch, source], "decoder_token_ids": [batch, target]}``,
-            integers.
+            integers. With ``"real_tokens"``, positions counted through all rows `[tokens]`, only
+            these become logits, see `nlp104.transformer.skip_padding`.
         training: whether dropout is active.
 
     Returns:
-        Logits `[batch, target, vocabulary_size]`, float32 under mixed precision, too.
+        Logits `[batch, target, vocabulary_size]`, or `[tokens, vocabulary_size]`; float32 under
+        mixed precision, too.
 
     Raises:
         ValueError: if the configuration does not fit together, a sequence is longer than
@@ -74,77 +48,45 @@ class Transformer(SkipsPadding):
         (1, 4, 1000)
     """
 
-    def __init__(
-        self,
-        vocabulary_size,
-        num_layers,
-        hidden_dim,
-        intermediate_dim,
-        num_heads,
-        dropout=0.1,
-        attention_dropout=0.0,
-        activation_dropout=0.0,
-        source_vocabulary_size=None,
-        tie_embeddings=False,
-        max_sequence_length=2048,
-        positions="sinusoidal",
-        normalize_first=False,
-        epsilon=1e-6,
-        attention_gain=1.0,
-        **kwargs,
-    ):
+    def __init__(self, config, **kwargs):
         super().__init__(**kwargs)
-        source_vocabulary_size = source_vocabulary_size or vocabulary_size
-        require_positive(
-            vocabulary_size=vocabulary_size,
-            source_vocabulary_size=source_vocabulary_size,
-            max_sequence_length=max_sequence_length,
-        )
-        if tie_embeddings and source_vocabulary_size != vocabulary_size:
+        if not isinstance(config, TransformerConfig) or config.vocabulary_size is None:
             raise ValueError(
-                "`tie_embeddings=True` needs one vocabulary for source and target. Received: "
-                f"source_vocabulary_size={source_vocabulary_size}, "
-                f"vocabulary_size={vocabulary_size}"
+                "`config` must be a TransformerConfig with a `vocabulary_size`. "
+                f"Received: {config!r}"
             )
-        self.vocabulary_size = vocabulary_size
-        self.source_vocabulary_size = source_vocabulary_size
-        self.tie_embeddings = tie_embeddings
-        self.max_sequence_length = max_sequence_length
-        self.positions = positions
-
-        def embedding(size, name):
-            return TokenAndPositionEmbedding(
-                size,
-                hidden_dim,
-                max_sequence_length,
-                positions=positions,
-                dropout=dropout,
-                dtype=self.dtype_policy,
-                name=name,
-            )
-
-        stack = {
-            "num_layers": num_layers,
-            "hidden_dim": hidden_dim,
-            "intermediate_dim": intermediate_dim,
-            "num_heads": num_heads,
-            "dropout": dropout,
-            "attention_dropout": attention_dropout,
-            "activation_dropout": activation_dropout,
-            "normalize_first": normalize_first,
-            "epsilon": epsilon,
-            "attention_gain": attention_gain,
-            "dtype": self.dtype_policy,
-        }
-        self.encoder_embedding = embedding(source_vocabulary_size, "encoder_embedding")
+        self.config = config
+        self.vocabulary_size = config.vocabulary_size
+        self.source_vocabulary_size = config.source_vocabulary_size or config.vocabulary_size
+        self.max_sequence_length = config.max_sequence_length
+        self.encoder_embedding = self._embedding(self.source_vocabulary_size, "encoder_embedding")
         self.decoder_embedding = (
             self.encoder_embedding
-            if tie_embeddings
-            else embedding(vocabulary_size, "decoder_embedding")
+            if config.tie_embeddings
+            else self._embedding(config.vocabulary_size, "decoder_embedding")
         )
-        self.encoder = Encoder(**stack, name="encoder")
-        self.decoder = Decoder(**stack, name="decoder")
+        self.encoder = Encoder(config, dtype=self.dtype_policy, name="encoder")
+        self.decoder = Decoder(config, dtype=self.dtype_policy, name="decoder")
+        self.output_head = OutputHead(
+            config.vocabulary_size,
+            tied=config.tie_embeddings,
+            dtype=self.dtype_policy,
+            name="output_head",
+        )
         self.build()
+
+    def _embedding(self, vocabulary_size, name):
+        positions = self.config.positions
+        return TokenAndPositionEmbedding(
+            vocabulary_size,
+            self.config.hidden_dim,
+            self.config.max_sequence_length,
+            # Rotary positions belong to the attentions.
+            positions=None if positions == "rotary" else positions,
+            dropout=self.config.dropout,
+            dtype=self.dtype_policy,
+            name=name,
+        )
 
     @classmethod
     def from_preset(cls, name, vocabulary_size, **overrides):
@@ -153,39 +95,41 @@ class Transformer(SkipsPadding):
         Args:
             name: a key of `PRESETS`.
             vocabulary_size: number of tokens.
-            **overrides: arguments of `Transformer` that differ from the preset.
+            **overrides: fields of `TransformerConfig` that differ from the preset, and arguments
+                of `keras.Model`.
 
         Raises:
             ValueError: if there is no such preset.
         """
         if name not in PRESETS:
             raise ValueError(f"A preset is one of {', '.join(PRESETS)}. Received: {name!r}")
-        return cls(vocabulary_size, **{**PRESETS[name], **overrides})
+        sizes = {**PRESETS[name], "vocabulary_size": vocabulary_size}
+        return cls.from_config({**sizes, **overrides})
+
+    @classmethod
+    def from_config(cls, config):
+        config, others = TransformerConfig.split(config)
+        return cls(config, **others)
 
     def build(self, input_shape=None):
         # Every shape is known from the configuration: the model is built from the start.
-        ids_shape, vectors_shape = (None, None), (None, None, self.encoder.hidden_dim)
+        ids_shape, vectors_shape = (None, None), (None, None, self.config.hidden_dim)
         self.encoder_embedding.build(ids_shape)
         self.encoder.build(vectors_shape)
-        if not self.tie_embeddings:
+        if not self.config.tie_embeddings:
             self.decoder_embedding.build(ids_shape)
-            self.output_kernel = self.add_weight(
-                (self.encoder.hidden_dim, self.vocabulary_size), name="output_kernel"
-            )
         self.decoder.build(vectors_shape, vectors_shape)
-        self.output_bias = self.add_weight(
-            (self.vocabulary_size,),
-            initializer="zeros",
-            name="output_bias",
-            autocast=False,  # Added to float32 logits.
-        )
+        self.output_head.build(vectors_shape)
 
     def call(self, inputs, training=None):
         source = inputs["encoder_token_ids"]
         encoder_output = self.encode(source, training=training)
-        return self.decode(
+        x = self._run_decoder(
             inputs["decoder_token_ids"], encoder_output, padding_mask(source), training=training
         )
+        if REAL_TOKENS in inputs:
+            x = take_positions(x, inputs[REAL_TOKENS])
+        return self._logits(x)
 
     def encode(self, encoder_token_ids, return_attention_scores=False, training=None):
         """Token ids `[batch, source]` to the encoder's output `[batch, source, hidden_dim]`.
@@ -214,12 +158,10 @@ class Transformer(SkipsPadding):
         ``return_attention_scores=True`` also the lists of the layers' self-attention weights and of
         their cross-attention weights.
         """
-        require_token_ids(decoder_token_ids, self.vocabulary_size, "decoder_token_ids")
-        x = self.decoder(
-            self.decoder_embedding(decoder_token_ids, training=training),
+        x = self._run_decoder(
+            decoder_token_ids,
             encoder_output,
-            decoder_padding_mask=padding_mask(decoder_token_ids),
-            encoder_padding_mask=encoder_padding_mask,
+            encoder_padding_mask,
             return_attention_scores=return_attention_scores,
             training=training,
         )
@@ -227,6 +169,16 @@ class Transformer(SkipsPadding):
             x, self_scores, cross_scores = x
             return self._logits(x), self_scores, cross_scores
         return self._logits(x)
+
+    def _run_decoder(self, decoder_token_ids, encoder_output, encoder_padding_mask, **options):
+        require_token_ids(decoder_token_ids, self.vocabulary_size, "decoder_token_ids")
+        return self.decoder(
+            self.decoder_embedding(decoder_token_ids, training=options.get("training")),
+            encoder_output,
+            decoder_padding_mask=padding_mask(decoder_token_ids),
+            encoder_padding_mask=encoder_padding_mask,
+            **options,
+        )
 
     def attention_scores(self, inputs):
         """Who looks at whom.
@@ -293,21 +245,17 @@ class Transformer(SkipsPadding):
         return model
 
     def _logits(self, x):
-        x = self.worth_logits(x)
-        if self.tie_embeddings:
-            logits = self.decoder_embedding.unembed(x)
-        else:
-            logits = ops.matmul(x, ops.cast(self.output_kernel, x.dtype))
-        return ops.cast(logits, "float32") + self.output_bias
+        if not self.config.tie_embeddings:
+            return self.output_head(x)
+        return self.output_head(x, kernel=self.decoder_embedding.transposed())
+
+    def compute_output_shape(self, input_shape):
+        return (*input_shape["decoder_token_ids"], self.vocabulary_size)
 
     def get_config(self):
-        config = {**super().get_config(), **self.encoder.block_config()}
-        return {
-            **config,
-            "vocabulary_size": self.vocabulary_size,
-            "num_layers": self.encoder.num_layers,
-            "source_vocabulary_size": self.source_vocabulary_size,
-            "tie_embeddings": self.tie_embeddings,
-            "max_sequence_length": self.max_sequence_length,
-            "positions": self.positions,
-        }
+        return {**super().get_config(), **self.config.to_dict()}
+
+    def load_own_variables(self, store):
+        # Files from before the output head was a layer hold its variables here.
+        if store.keys():
+            self.output_head.load_own_variables(store)

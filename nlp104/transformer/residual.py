@@ -5,15 +5,13 @@ import keras
 
 @keras.saving.register_keras_serializable(package="nlp104")
 class Residual(keras.layers.Layer):
-    """The wire around a sub-layer: dropout, addition, normalisation.
+    """The wire around a sub-layer.
 
-    After the sum, as in the paper (Vaswani et al., 2017, section 3.1), or before the sub-layer, so
-    that the sum is never normalised (pre-norm; Xiong et al., 2020)::
+    It is normalised after the sum, as in the paper (Vaswani et al., 2017, section 3.1), or before
+    the sub-layer, so that the sum is never normalised (pre-norm; Xiong et al., 2020)::
 
         LayerNorm(x + Dropout(SubLayer(x)))          normalize_first=False
         x + Dropout(SubLayer(LayerNorm(x)))          normalize_first=True
-
-    Used in two steps: ``residual(x, sub_layer(residual.before(x)))``.
 
     Args:
         dropout: rate of dropout on the output of the sub-layer.
@@ -22,12 +20,18 @@ class Residual(keras.layers.Layer):
         **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
-        inputs: what went around the sub-layer, `[batch, length, dim]`.
-        change: what came out of it, the same shape.
+        inputs: `[batch, length, dim]`.
+        sub_layer: a function from `[batch, length, dim]` to the same shape, passed by its name. It
+            may return a tuple that begins with that, such as an output and attention weights.
         training: whether dropout is active.
 
     Returns:
-        `[batch, length, dim]`.
+        `[batch, length, dim]`; or a tuple of that and of what else the sub-layer returned.
+
+    Example:
+        >>> residual, feed_forward = Residual(), FeedForward(8, 32)
+        >>> residual(np.ones((2, 5, 8)), sub_layer=feed_forward).shape
+        (2, 5, 8)
     """
 
     def __init__(self, dropout=0.1, normalize_first=False, epsilon=1e-6, **kwargs):
@@ -35,22 +39,21 @@ class Residual(keras.layers.Layer):
         self.dropout = dropout
         self.normalize_first = normalize_first
         self.epsilon = epsilon
-        policy = self.dtype_policy
-        self.dropout_layer = keras.layers.Dropout(dropout, dtype=policy)
+        self.supports_masking = True
+        self.dropout_layer = keras.layers.Dropout(dropout, dtype=self.dtype_policy)
         self.normalization = keras.layers.LayerNormalization(
-            epsilon=epsilon, dtype=policy, name="normalization"
+            epsilon=epsilon, dtype=self.dtype_policy, name="normalization"
         )
 
     def build(self, inputs_shape):
         self.normalization.build(inputs_shape)
 
-    def before(self, inputs):
-        """What the sub-layer sees."""
-        return self.normalization(inputs) if self.normalize_first else inputs
-
-    def call(self, inputs, change, training=None):
+    def call(self, inputs, sub_layer, training=None):
+        change = sub_layer(self.normalization(inputs) if self.normalize_first else inputs)
+        change, *others = change if isinstance(change, tuple) else (change,)
         x = inputs + self.dropout_layer(change, training=training)
-        return x if self.normalize_first else self.normalization(x)
+        x = x if self.normalize_first else self.normalization(x)
+        return (x, *others) if others else x
 
     def get_config(self):
         return {

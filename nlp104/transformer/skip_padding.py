@@ -1,36 +1,59 @@
 """Training and evaluation without the cost of padding.
 
 Where the label is padding, logits weigh nothing in the loss and in the metrics. But the product
-with the vocabulary is the dearest of a training step, and the logits are its largest array: here
-those of padding are not computed. Columns of nothing but padding are not computed at all.
+with the vocabulary is the dearest of a training step, and the logits are its largest array. So
+where a model is told to (`SkipsPadding.skip_padding`), a step cuts off the columns of nothing but
+padding, names the real tokens once, in `select_real_tokens`, and everything behind that sees these
+tokens alone: the model turns them into logits `[tokens, vocabulary]`, loss and metrics get as many
+labels and weights.
 """
-
-import contextlib
 
 import keras
 from keras import ops
 
+REAL_TOKENS = "real_tokens"  # the input of the model that names the positions worth logits
 
-def without_padding(values, labels):
-    """The values at the real tokens, one after the other.
+
+def token_weights(labels, sample_weight=None):
+    """What each label counts: 1 for a real token, 0 for padding, times the weights of the caller.
 
     Args:
-        values: Tensor of shape `[batch, length, …]`.
-        labels: Token ids of shape `[batch, length]`; 0 marks padding.
+        labels: Token ids, `[batch, length]` or `[tokens]`; 0 marks padding.
+        sample_weight: Weights of the labels' shape, or one for each sentence, `[batch]`.
 
     Returns:
-        Tensor of shape `[tokens, …]`, row after row, from left to right. Where nothing is real, the
-        value at the first position, for not every operation of every backend takes an empty tensor.
+        float32, of the shape of the labels.
+    """
+    weights = ops.cast(ops.not_equal(labels, 0), "float32")
+    if sample_weight is None:
+        return weights
+    sample_weight = ops.cast(sample_weight, "float32")
+    missing = len(labels.shape) - len(sample_weight.shape)
+    return weights * ops.reshape(sample_weight, (*ops.shape(sample_weight), *[1] * missing))
+
+
+def real_positions(labels):
+    """Where the real tokens stand, counted through all rows.
+
+    Args:
+        labels: Token ids `[batch, length]`; 0 marks padding.
+
+    Returns:
+        Integers `[tokens]`. Where nothing is real, the first position, for not every operation of
+        every backend takes an empty tensor.
 
     Example:
-        >>> values, labels = np.array([[1, 2, 3], [4, 5, 6]]), np.array([[7, 3, 0], [3, 0, 0]])
-        >>> ops.convert_to_numpy(without_padding(values, labels)).tolist()
-        [1, 2, 4]
+        >>> ops.convert_to_numpy(real_positions(np.array([[7, 3, 0], [3, 0, 0]]))).tolist()
+        [0, 1, 3]
     """
     real = ops.reshape(ops.not_equal(labels, 0), (-1,))
     first = ops.equal(ops.arange(ops.shape(real)[0]), 0)
-    (places,) = ops.nonzero(real | (first & ~ops.any(real)))
-    return ops.take(ops.reshape(values, (-1, *values.shape[2:])), places, axis=0)
+    return ops.nonzero(real | (first & ~ops.any(real)))[0]
+
+
+def take_positions(values, positions):
+    """Of values `[batch, length, …]` those at some positions, `[tokens, …]`."""
+    return ops.take(ops.reshape(values, (-1, *values.shape[2:])), positions, axis=0)
 
 
 def without_empty_columns(*arrays):
@@ -40,44 +63,47 @@ def without_empty_columns(*arrays):
     return [ids[:, :width] for ids in arrays]
 
 
-class SkipsPadding(keras.Model):
-    """A model that spares itself most of the padding while it is trained or evaluated.
+def select_real_tokens(inputs, labels, sample_weight=None):
+    """The arguments of a training step without padding.
 
-    Columns of nothing but padding are cut off, and of the positions that are left only real tokens
-    become logits. This needs a loss with the attribute `skips_padding`, which says that the loss
-    and all metrics read the logits of real tokens alone, `[tokens, vocabulary]`, as well as those
-    of all positions. It also needs shapes that may depend on the data, so it is not done on JAX,
-    nor where TensorFlow compiles with XLA.
+    Args:
+        inputs: ``{"encoder_token_ids": [batch, source], "decoder_token_ids": [batch, target]}``.
+        labels: Token ids `[batch, target]`; 0 marks padding.
+        sample_weight: Weights `[batch]` or `[batch, target]`, or None.
+
+    Returns:
+        The inputs in as many columns as have a real token, and with the positions that are worth
+        logits as ``"real_tokens"``; the labels there, `[tokens]`; their weights, `[tokens]`.
+    """
+    weights = token_weights(labels, sample_weight)
+    (source,) = without_empty_columns(inputs["encoder_token_ids"])
+    target, labels = without_empty_columns(inputs["decoder_token_ids"], labels)
+    positions = real_positions(labels)
+    inputs = {"encoder_token_ids": source, "decoder_token_ids": target, REAL_TOKENS: positions}
+    weights = take_positions(weights[:, : ops.shape(labels)[1]], positions)
+    return inputs, take_positions(labels, positions), weights
+
+
+class SkipsPadding(keras.Model):
+    """A model that spares itself the padding while it is trained or evaluated.
+
+    Attributes:
+        skip_padding: Whether it does. It needs a loss and metrics that give padding no weight, as
+            those of `nlp104.training` do; `nlp104.training.compile_model` sets it. It also needs
+            shapes that may depend on the data, so nothing is skipped on JAX, nor where TensorFlow
+            compiles with XLA.
     """
 
-    _labels = None  # of the step that is being computed
+    skip_padding = False
 
+    # On JAX the data are the second argument. Nothing is skipped there.
     def train_step(self, *arguments):
-        with self._sparing(arguments) as arguments:
-            return super().train_step(*arguments)
+        return super().train_step(*self._skip(arguments))
 
     def test_step(self, *arguments):
-        with self._sparing(arguments) as arguments:
-            return super().test_step(*arguments)
+        return super().test_step(*self._skip(arguments))
 
-    @contextlib.contextmanager
-    def _sparing(self, arguments):
-        fixed = keras.backend.backend() == "jax" or self.jit_compile
-        if fixed or not getattr(self.loss, "skips_padding", False):
-            yield arguments
-            return
-        inputs, labels, weights = keras.utils.unpack_x_y_sample_weight(*arguments)
-        (source,) = without_empty_columns(inputs["encoder_token_ids"])
-        target, labels = without_empty_columns(inputs["decoder_token_ids"], labels)
-        if weights is not None and len(weights.shape) == 2:
-            weights = weights[:, : ops.shape(labels)[1]]
-        inputs = {"encoder_token_ids": source, "decoder_token_ids": target}
-        self._labels = labels
-        try:
-            yield [(inputs, labels, weights)]
-        finally:
-            self._labels = None
-
-    def worth_logits(self, x):
-        """Of the vectors `[batch, length, hidden_dim]` those that are to become logits."""
-        return x if self._labels is None else without_padding(x, self._labels)
+    def _skip(self, arguments):
+        if not self.skip_padding or keras.backend.backend() == "jax" or self.jit_compile:
+            return arguments
+        return [select_real_tokens(*keras.utils.unpack_x_y_sample_weight(*arguments))]

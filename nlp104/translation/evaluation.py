@@ -92,6 +92,27 @@ def exact_match(hypotheses, references):
     return sum(hits) / len(hits)
 
 
+def score(translator, pairs, tokenized=False, **options):
+    """Translates sentences and says how well.
+
+    Args:
+        translator: `nlp104.translation.Translator`.
+        pairs: Source sentences with their right translations, as `Corpus.references` gives them.
+        tokenized: As of `bleu`.
+        **options: Of `Translator.translate`.
+
+    Returns:
+        The translations, their `Bleu`, and the share of exact matches.
+    """
+    sources, references = zip(*pairs, strict=True)
+    hypotheses = translator.translate(sources, **options)
+    return (
+        hypotheses,
+        bleu(hypotheses, references, tokenized),
+        exact_match(hypotheses, references),
+    )
+
+
 def attention_alignment(scores):
     """Read an alignment from cross-attention: each target word's most attended source word.
 

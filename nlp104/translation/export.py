@@ -145,7 +145,7 @@ def _program(model, max_length, num_beams, length_penalty):
             token_ids,
             limits,
             length_penalty,
-            room=ops.max(limits, initial=1),
+            num_steps=ops.max(limits, initial=1),
             num_beams=num_beams,
             num_best=1,
         )

@@ -6,13 +6,13 @@
 import importlib
 
 
-def attach(package, modules):
+def attach(package, names, modules=()):
     """Makes the ``__all__``, ``__getattr__`` and ``__dir__`` of a package's ``__init__``.
 
     Args:
         package: The ``__name__`` of the package.
-        modules: For each module of the package the names that it gives it. A module without names
-            is itself such a name.
+        names: For each module of the package the names that it gives it.
+        modules: Modules of the package that are names of it themselves.
 
     Returns:
         ``__all__``, ``__getattr__``, ``__dir__``.
@@ -20,13 +20,14 @@ def attach(package, modules):
     Example:
         >>> __all__, __getattr__, __dir__ = attach(__name__, {"loss": ["MaskedCrossentropy"]})
     """
-    home = {name: module for module, names in modules.items() for name in names}
-    public = sorted([*home, *(module for module, names in modules.items() if not names)])
+    home = {name: module for module, given in names.items() for name in given}
+    public = sorted([*home, *modules])
 
     def get(name):
-        if name not in public:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        module = importlib.import_module(f"{package}.{home.get(name, name)}")
-        return getattr(module, name) if name in home else module
+        if name in home:
+            return getattr(importlib.import_module(f"{package}.{home[name]}"), name)
+        if name in modules:
+            return importlib.import_module(f"{package}.{name}")
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
     return public, get, lambda: public

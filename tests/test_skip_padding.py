@@ -8,10 +8,17 @@ from hypothesis import strategies as st
 from keras import ops
 
 from nlp104.training.loss import MaskedCrossentropy
-from nlp104.training.metrics import MaskedAccuracy, TokenLoss
+from nlp104.training.metrics import MaskedAccuracy
 from nlp104.training.optimizer import compile_model
+from nlp104.transformer.config import TransformerConfig
 from nlp104.transformer.model import Transformer
-from nlp104.transformer.skip_padding import without_padding
+from nlp104.transformer.skip_padding import (
+    REAL_TOKENS,
+    real_positions,
+    select_real_tokens,
+    take_positions,
+    token_weights,
+)
 
 BACKEND = keras.backend.backend()
 SKIPS = BACKEND != "jax"
@@ -29,11 +36,19 @@ def batch(lengths=(5, 2, 3, 1), width=8):
 
 def make(skips=True, tie_embeddings=True, **options):
     keras.utils.set_random_seed(104)
-    model = Transformer(
-        VOCABULARY, 1, 8, 16, 2, dropout=0.0, tie_embeddings=tie_embeddings, max_sequence_length=8
+    config = TransformerConfig(
+        8,
+        16,
+        2,
+        num_layers=1,
+        vocabulary_size=VOCABULARY,
+        dropout=0.0,
+        tie_embeddings=tie_embeddings,
+        max_sequence_length=8,
     )
+    model = Transformer(config)
     compile_model(model, 0.01, **options)
-    model.loss.skips_padding = skips
+    model.skip_padding = skips
     return model
 
 
@@ -58,8 +73,40 @@ def test_real_tokens_by_brute_force(seed, rows, columns, more):
     values = generator.normal(size=(rows, columns, 3, 2)[: 2 + more])
     expected = [values[i, j] for i in range(rows) for j in range(columns) if labels[i, j] != 0]
     expected = expected or list(values[:1, 0])
-    received = ops.convert_to_numpy(without_padding(values, labels))
+    received = ops.convert_to_numpy(take_positions(values, real_positions(labels)))
     np.testing.assert_allclose(received, np.reshape(expected, (-1, *values.shape[2:])), rtol=1e-6)
+
+
+def test_what_a_step_keeps():
+    """One place selects the tokens, and hands as many labels and weights on as positions."""
+    inputs, labels = batch()
+    weights = rng.random(len(labels)).astype("float32")
+    given, kept, kept_weights = select_real_tokens(inputs, labels, weights)
+    assert given["encoder_token_ids"].shape == (4, 5)  # the longest sentence has five tokens
+    assert given["decoder_token_ids"].shape == (4, 5)
+    np.testing.assert_array_equal(ops.convert_to_numpy(kept), labels[labels != 0])
+    expected = np.repeat(weights, np.count_nonzero(labels, axis=1))
+    np.testing.assert_array_equal(ops.convert_to_numpy(kept_weights), expected)
+    narrow = ops.convert_to_numpy(given[REAL_TOKENS])
+    assert (labels[:, :5].ravel()[narrow] == labels[labels != 0]).all()
+
+
+@pytest.mark.parametrize("shape", [(4, 8), (4,), None])
+def test_token_weights(shape):
+    _, labels = batch()
+    weights = None if shape is None else rng.random(shape).astype("float32")
+    factors = 1.0 if shape is None else weights.reshape(*shape, *[1] * (2 - len(shape)))
+    expected = (labels != 0) * factors
+    np.testing.assert_allclose(ops.convert_to_numpy(token_weights(labels, weights)), expected)
+
+
+def test_the_model_gives_logits_where_it_is_told_to():
+    inputs, _ = batch()
+    model = make()
+    everything = ops.convert_to_numpy(model(inputs))
+    some = np.array([3, 9, 30])
+    found = ops.convert_to_numpy(model({**inputs, REAL_TOKENS: some}))
+    np.testing.assert_allclose(found, everything.reshape(-1, VOCABULARY)[some], atol=1e-6)
 
 
 @pytest.mark.parametrize("tie_embeddings", [True, False])
@@ -73,8 +120,9 @@ def test_the_same_training(tie_embeddings, weigh):
     for skips in (True, False):
         model = make(skips, tie_embeddings)
         # Adam makes much of a gradient that is 0 but for rounding, as that of a key's bias.
-        metrics = [TokenLoss(0.1), MaskedAccuracy()]
-        model.compile(keras.optimizers.SGD(0.5), loss=model.loss, metrics=metrics)
+        model.compile(
+            keras.optimizers.SGD(0.5), loss=model.loss, weighted_metrics=[MaskedAccuracy()]
+        )
         logs = [
             model.train_on_batch(inputs, labels, sample_weight, return_dict=True) for _ in range(3)
         ]

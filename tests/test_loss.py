@@ -1,4 +1,4 @@
-"""Loss, metrics, schedule and optimizer against NumPy in float64, Keras and closed forms."""
+"""Loss, accuracy, schedule and optimizer against NumPy in float64, Keras and closed forms."""
 
 import copy
 
@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from keras import ops
 
 from nlp104.training.loss import MaskedCrossentropy, smoothed_crossentropy
-from nlp104.training.metrics import MaskedAccuracy, TokenLoss
+from nlp104.training.metrics import MaskedAccuracy
 from nlp104.training.optimizer import adam, compile_model
 from nlp104.training.schedule import WarmupSchedule
+from nlp104.transformer.token_mean import TokenMeanLoss
 
 
 def random_batch(rng, batch=3, length=5, classes=7, scale=3.0):
@@ -164,29 +165,47 @@ def test_metrics_weigh_every_token_alike():
     """Two batches of unequal size: the mean over tokens is not the mean of the batches' means."""
     rng = np.random.default_rng(7)
     batches = [random_batch(rng, batch=2, length=3), random_batch(rng, batch=4, length=9)]
-    accuracy, loss = MaskedAccuracy(), TokenLoss(0.1)
-    hits, losses = [], []
+    accuracy, hits = MaskedAccuracy(), []
     for labels, logits in batches:
         accuracy.update_state(labels, logits)
-        loss.update_state(labels, logits)
         hits += list((logits.argmax(axis=-1) == labels)[labels != 0])
-        losses += list(one_hot_loss(labels, logits, 0.1)[0][labels != 0])
     assert float(accuracy.result()) == pytest.approx(np.mean(hits), rel=1e-6)
-    assert float(loss.result()) == pytest.approx(np.mean(losses), rel=1e-6)
     accuracy.reset_state()
     assert float(accuracy.result()) == 0
 
 
-def test_accuracy_of_a_tie_and_of_nan():
+@given(st.integers(0, 2**32 - 1))
+def test_accuracy_equals_keras_ties_included(seed):
+    """Logits of few values tie often: all zero, they name the first class, as greedy does."""
+    rng = np.random.default_rng(seed)
+    labels, logits = random_batch(rng)
+    logits = np.round(logits / 3)
+    expected = keras.metrics.SparseCategoricalAccuracy()
+    expected.update_state(labels, logits, sample_weight=labels != 0)
     accuracy = MaskedAccuracy()
-    accuracy.update_state(np.array([[2]]), np.array([[[0.0, 5.0, 5.0]]]))
-    assert float(accuracy.result()) == 1
-    accuracy.reset_state()
-    accuracy.update_state(np.array([[2]]), np.full((1, 1, 3), np.nan))
+    accuracy.update_state(labels, logits)
+    assert float(accuracy.result()) == pytest.approx(float(expected.result()), abs=1e-6)
+
+
+def test_accuracy_of_no_opinion_is_no_success():
+    accuracy = MaskedAccuracy()
+    accuracy.update_state(np.array([[2, 3, 1]]), np.zeros((1, 3, 4)))
+    assert float(accuracy.result()) == 0
+    accuracy.update_state(np.array([[2]]), np.full((1, 1, 4), np.nan))
     assert float(accuracy.result()) == 0
 
 
-class Constant(keras.Model):
+def test_accuracy_weighs_tokens_as_it_is_told():
+    labels, logits = random_batch(np.random.default_rng(9))
+    weights = np.random.default_rng(10).random(len(labels)).astype("float32")
+    accuracy = MaskedAccuracy()
+    accuracy.update_state(labels, logits, sample_weight=weights)
+    tokens = (labels != 0) * weights[:, None]
+    expected = ((logits.argmax(-1) == labels) * tokens).sum() / tokens.sum()
+    assert float(accuracy.result()) == pytest.approx(expected, rel=1e-5)
+
+
+class Constant(TokenMeanLoss):
     """A model whose logits are one vector, whatever it reads."""
 
     def __init__(self, classes):
@@ -197,28 +216,53 @@ class Constant(keras.Model):
         return ops.zeros_like(ops.cast(token_ids, "float32"))[..., None] + self.logits
 
 
-def test_loss_in_the_history_is_per_token():
-    rng = np.random.default_rng(8)
-    batches = [random_batch(rng, batch=b, length=n)[0] for b, n in ((5, 2), (2, 11))]
+class Data(keras.utils.PyDataset):
+    """Batches of unequally many sentences of unequal lengths, with weights if so wanted."""
 
-    class Data(keras.utils.PyDataset):
-        def __len__(self):
-            return len(batches)
+    def __init__(self, weighted):
+        super().__init__()
+        rng = np.random.default_rng(8)
+        self.labels = [random_batch(rng, batch=b, length=n)[0] for b, n in ((5, 2), (2, 11))]
+        self.weights = [rng.random(labels.shape).astype("float32") for labels in self.labels]
+        self.weighted = weighted
 
-        def __getitem__(self, i):
-            return batches[i], batches[i]
+    def __len__(self):
+        return len(self.labels)
 
+    def __getitem__(self, i):
+        batch = self.labels[i], self.labels[i], self.weights[i]
+        return batch if self.weighted else batch[:2]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_logged_loss_is_the_minimised_one_per_token(weighted):
+    data = Data(weighted)
     model = Constant(7)
     compile_model(model, learning_rate=0.1, label_smoothing=0.1)
     logits = ops.convert_to_numpy(model.logits)
-    tokens = np.concatenate([labels[labels != 0] for labels in batches])
-    expected = one_hot_loss(tokens[None], np.tile(logits, (1, len(tokens), 1)), 0.1)[1]
-    scores = model.evaluate(Data(), verbose=0, return_dict=True)
+    losses, tokens = [], []
+    for labels, weights in zip(data.labels, data.weights, strict=True):
+        losses.append(one_hot_loss(labels, np.tile(logits, (*labels.shape, 1)), 0.1)[0])
+        tokens.append((labels != 0) * (weights if weighted else 1.0))
+    sums = [(loss * count).sum() for loss, count in zip(losses, tokens, strict=True)]
+    counts = [count.sum() for count in tokens]
+    loss, accuracy = model.evaluate(data, verbose=0)
+    assert loss == pytest.approx(sum(sums) / sum(counts), rel=1e-5)
+    assert 0 <= accuracy <= 1
+    scores = model.evaluate(data, verbose=0, return_dict=True)
     assert set(scores) == {"loss", "accuracy"}
-    assert scores["loss"] == pytest.approx(expected, rel=1e-5)
-    # The number of Keras, a mean over sentences, is another one: the test could fail.
-    means = [one_hot_loss(b, np.tile(logits, (*b.shape, 1)), 0.1)[1] for b in batches]
-    assert abs(np.average(means, weights=[5, 2]) - expected) > 1e-3
+    assert scores["loss"] == loss
+    # Keras' number, a mean over sentences, is another one: the test could fail.
+    means = [total / count for total, count in zip(sums, counts, strict=True)]
+    assert abs(np.average(means, weights=[5, 2]) - loss) > 1e-3
+    # And what is minimised is what is logged: one batch, one step.
+    labels, _, weights = Data(True)[0]
+    sample_weight = weights if weighted else None
+    logged = model.train_on_batch(labels, labels, sample_weight, return_dict=True)["loss"]
+    minimised = float(
+        MaskedCrossentropy(0.1)(labels, np.tile(logits, (*labels.shape, 1)), sample_weight)
+    )
+    assert logged == pytest.approx(minimised, rel=1e-5)
 
 
 @pytest.mark.parametrize(("hidden_dim", "warmup_steps"), [(512, 4000), (512, 8000), (256, 4000)])
@@ -261,7 +305,6 @@ def test_schedule_needs_positive_numbers(wrong):
     [
         MaskedCrossentropy(0.2),
         MaskedAccuracy(name="hits"),
-        TokenLoss(0.2),
         WarmupSchedule(0.5, 7),
         WarmupSchedule(0.5, 7, 9),
         adam(WarmupSchedule(0.5, 7)),

@@ -1,0 +1,58 @@
+"""The weights of multi-head attention as plain matrices, and the way to heads and back.
+
+A call makes them anew. Whoever calls the two halves of an attention often, as decoding step by step
+does, makes them once. That saves more than reshaping: XLA, on a CPU, makes a plain loop of the
+product of one vector with a matrix that is still to be reshaped.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+from keras import ops
+
+
+class Projection(NamedTuple):
+    """One linear map, `x W + b`, in the precision of the computation.
+
+    Attributes:
+        matrix: `[dim, heads * head_dim]`; of the output `[heads * value_dim, output_dim]`.
+        bias: `[heads * head_dim]`, or None.
+    """
+
+    matrix: Any
+    bias: Any
+
+    def __call__(self, x):
+        """Projects `[batch, length, dim]` in one product."""
+        x = ops.matmul(ops.cast(x, self.matrix.dtype), self.matrix)
+        return x if self.bias is None else x + self.bias
+
+
+class Projections(NamedTuple):
+    """All four of an attention: W_Q, W_K, W_V and W_O of all heads, side by side."""
+
+    query: Projection
+    key: Projection
+    value: Projection
+    output: Projection
+
+
+def as_projection(kernel, bias, num_inputs, dtype):
+    """Makes a kernel of several axes, the first `num_inputs` of them inputs, into one matrix."""
+    # Casts, since the halves of an attention may be called outside of Keras' autocasting.
+    rows = math.prod(kernel.shape[:num_inputs])
+    matrix = ops.reshape(ops.cast(kernel, dtype), (rows, -1))
+    return Projection(matrix, None if bias is None else ops.reshape(ops.cast(bias, dtype), (-1,)))
+
+
+def split_heads(x, num_heads):
+    """`[batch, length, heads * head_dim]` to `[batch, heads, length, head_dim]`."""
+    x = ops.reshape(x, (-1, ops.shape(x)[1], num_heads, x.shape[-1] // num_heads))
+    return ops.transpose(x, (0, 2, 1, 3))
+
+
+def join_heads(x):
+    """`[batch, heads, length, head_dim]` to `[batch, length, heads * head_dim]`."""
+    _, heads, _, head_dim = x.shape
+    x = ops.transpose(x, (0, 2, 1, 3))
+    return ops.reshape(x, (-1, ops.shape(x)[1], heads * head_dim))

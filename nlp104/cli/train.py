@@ -1,0 +1,180 @@
+"""``nlp104 train``, step by step: read, tokenise, batch, build, fit, save."""
+
+import shlex
+import sys
+from pathlib import Path
+
+import keras
+
+from nlp104.training.checkpoints import average_checkpoints, epoch_checkpoints
+from nlp104.training.loop import train as fit
+from nlp104.training.optimizer import compile_model
+from nlp104.training.pipeline import (
+    build_model,
+    make_batches,
+    peak_learning_rate,
+    read_corpus,
+    train_tokenizers,
+)
+from nlp104.training.run_record import fingerprint, read_record, software_versions, write_record
+from nlp104.training.schedule import WarmupSchedule
+from nlp104.training.settings import (
+    PATHS,
+    SPLITS,
+    complete_settings,
+    resumed_settings,
+    without_local_paths,
+)
+from nlp104.translation.evaluation import score
+from nlp104.translation.translator import Translator, load_tokenizers, save_tokenizers
+
+SAMPLE = 100  # validation sentences that are translated at the end
+
+
+def train(output, resume=False, quiet=False, data_dir=None, **given):
+    """Trains a model and keeps everything about the run in the directory `output`.
+
+    Nothing is written before the data have been read and the model has been built.
+
+    Args:
+        output: The directory to make.
+        resume: Whether to continue the run in it.
+        quiet: Whether to print only the end.
+        data_dir: Where the named corpora lie.
+        **given: Some of the settings in `settings.DEFAULTS`.
+
+    Returns:
+        The exit status.
+    """
+    output = Path(output)
+    say = (lambda *_: None) if quiet else print
+    record = read_record(output) if resume else _new_record(output)
+    settings = resumed_settings(record["settings"], given) if resume else complete_settings(given)
+
+    corpus = _read(settings, data_dir, record, say)
+    tokenizers = _tokenise(corpus, settings, output if resume else None, say)
+    training, validation = _batch(corpus, tokenizers, settings, say)
+    model, settings = _build(tokenizers, settings, len(training), say)
+    _record(output, settings, tokenizers, model, training, record)
+
+    places = {key: given[key] for key in PATHS if key in given}
+    places |= {"data_dir": data_dir} if data_dir else {}
+    try:
+        fit(
+            model,
+            training,
+            validation,
+            epochs=settings["epochs"],
+            output=output,
+            resume=resume,
+            patience=settings["patience"],
+            keep=settings["average"],
+            verbose=0 if quiet else "auto",
+        )
+    except KeyboardInterrupt as stopped:
+        command = _typed("train", output=output, **places)
+        print(f"\n{stopped}\nTo continue:\n  {command} --resume", file=sys.stderr)
+        return 130
+    translator = _save(output, settings, tokenizers, model)
+
+    sample = corpus.references("validation")[:SAMPLE]
+    _, bleu, _ = score(translator, sample, tokenized=settings["tokens"] == "whitespace")
+    print(f"{len(sample)} validation sentences: BLEU {bleu}")
+    print(f"The model is in {output}. What to type next:")
+    print(f"  {_typed('translate', model=output)} {shlex.quote(sample[0][0])}")
+    print(f"  {_typed('evaluate', model=output, **places)}")
+    return 0
+
+
+def _new_record(output):
+    """What a new run knows of itself: nothing yet. There must be no other run in its place."""
+    if output.exists() and not (output.is_dir() and not any(output.iterdir())):
+        raise FileExistsError(
+            f"Expected a new directory as --output. Received: {output}, which exists. Name another "
+            "one, or add --resume to continue the run in it."
+        )
+    return {}
+
+
+def _read(settings, data_dir, record, say):
+    """The corpus; that of the run, if it has begun already. Notes in `record` what it is."""
+    corpus = read_corpus(settings, data_dir)
+    counts = {split: len(getattr(corpus, split)) for split in SPLITS}
+    data = {"pairs": counts, "sha256": fingerprint(corpus)}
+    if record.setdefault("data", data) != data:
+        raise ValueError(
+            "A run is resumed with the data it was started with: this one was started with other "
+            f"sentence pairs than {settings['data']} holds now."
+        )
+    shown = ", ".join(f"{count:,} {split}" for split, count in counts.items())
+    say(f"data        {settings['data']} ({corpus.source} → {corpus.target}): {shown} pairs")
+    if corpus.attribution:
+        say(f"source      {corpus.attribution}")
+    return corpus
+
+
+def _tokenise(corpus, settings, begun, say):
+    """The tokenizers of source and target: those of the run that has begun, or new ones."""
+    tokenizers = load_tokenizers(begun) if begun else train_tokenizers(corpus.train, settings)
+    shown = " + ".join(f"{tokenizer.vocabulary_size:,}" for tokenizer in dict.fromkeys(tokenizers))
+    say(f"vocabulary  {shown} tokens ({settings['tokens']})")
+    return tokenizers
+
+
+def _batch(corpus, tokenizers, settings, say):
+    """Training and validation pairs as batches."""
+    training = make_batches(corpus.train, tokenizers, settings)
+    validation = make_batches(corpus.validation, tokenizers, settings)
+    if training.num_dropped:
+        limit = settings["max_length"]
+        say(f"left out    {training.num_dropped:,} pairs longer than {limit} tokens")
+    shown = f"{training.num_tokens:,} target tokens, {training.padding_share:.0%} padding"
+    say(f"batches     {len(training):,} an epoch, {shown}")
+    return training, validation
+
+
+def _build(tokenizers, settings, steps_per_epoch, say):
+    """A compiled model, and the settings with its learning rate and warm-up in numbers."""
+    keras.utils.set_random_seed(settings["seed"])
+    model = build_model(tokenizers, settings)
+    steps = settings["epochs"] * steps_per_epoch
+    settings = settings | peak_learning_rate(settings, steps, model)
+    total = steps if settings["decay"] == "linear" else None
+    schedule = WarmupSchedule(settings["learning_rate"], settings["warmup_steps"], total)
+    compile_model(model, schedule, settings["label_smoothing"])
+    say(f"model       {settings['preset']}, {model.count_params():,} parameters")
+    return model, settings
+
+
+def _record(output, settings, tokenizers, model, training, record):
+    """Makes the directory, and writes into it what the run is made of."""
+    output.mkdir(parents=True, exist_ok=True)
+    save_tokenizers(output, *tokenizers)
+    write_record(
+        output,
+        {
+            "settings": without_local_paths(settings),
+            "data": record["data"],
+            "left_out": training.num_dropped,
+            "parameters": model.count_params(),
+            "versions": software_versions(keras.backend.backend()),
+        },
+    )
+
+
+def _save(output, settings, tokenizers, model):
+    """The translator: the mean of the last epochs if asked for, otherwise the best epoch."""
+    average = settings["average"]
+    best = output / "checkpoints" / "best.weights.h5"
+    average_checkpoints(model, epoch_checkpoints(output)[-average:] if average > 1 else [best])
+    translator = Translator(model.with_dtype("float32"), *tokenizers)
+    translator.save(output)
+    return translator
+
+
+def _typed(command, **options):
+    """What to type for a command, fit to be copied into a shell."""
+    words = ["nlp104", command]
+    for name, value in options.items():
+        words += ["--" + name.replace("_", "-"), str(value)]
+    return shlex.join(words)

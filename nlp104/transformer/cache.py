@@ -1,0 +1,98 @@
+"""The key/value cache: what a decoder keeps while it writes one token after the other.
+
+Keys and values of a token depend on that token and those before it alone, so none is ever computed
+twice. Hypotheses of a beam are decoded side by side, and no key or value moves when one of them is
+continued in the place of another: a history says in which place each one has been.
+"""
+
+from typing import Any, NamedTuple
+
+from keras import ops
+
+from nlp104.attention.masks import causal_mask
+from nlp104.attention.projections import Projections
+
+
+class LayerCache(NamedTuple):
+    """What one decoder layer keeps.
+
+    Attributes:
+        keys: those of the self-attention, `[batch, heads, max_length, num_beams, head_dim]`; zeros
+            where nothing is written yet.
+        values: the same.
+        source_keys: those of the encoder's output, `[batch, heads, source, head_dim]`, which serve
+            all hypotheses of a row and all steps.
+        source_values: the same.
+        self_projections: the weights of the self-attention, made once for all steps.
+        cross_projections: those of the cross-attention.
+    """
+
+    keys: Any
+    values: Any
+    source_keys: Any
+    source_values: Any
+    self_projections: Projections
+    cross_projections: Projections
+
+    def write(self, step, keys, values):
+        """The cache with the keys and values `[batch, heads, num_beams, head_dim]` of a step."""
+        # Not `ops.slice_update`: on TensorFlow it is compiled by XLA, anew for every shape.
+        here = ops.reshape(ops.equal(ops.arange(ops.shape(self.keys)[2]), step), (-1, 1, 1))
+        return self._replace(
+            keys=ops.where(here, ops.expand_dims(keys, 2), self.keys),
+            values=ops.where(here, ops.expand_dims(values, 2), self.values),
+        )
+
+    def read(self):
+        """Keys and values of all steps and hypotheses, each in one row.
+
+        `[batch, heads, max_length * num_beams, head_dim]`.
+        """
+        return _join_beams(self.keys), _join_beams(self.values)
+
+
+def empty_cache(self_attention, cross_attention, encoder_output, max_length, num_beams, dtype):
+    """The cache of one decoder layer before its first step.
+
+    Args:
+        self_attention: `MultiHeadAttention` of the layer.
+        cross_attention: `MultiHeadAttention` of the layer.
+        encoder_output: `[batch, source, hidden_dim]`.
+        max_length: number of steps to make space for.
+        num_beams: number of hypotheses that are decoded side by side for each row.
+        dtype: precision of keys and values.
+
+    Returns:
+        `LayerCache`.
+    """
+    batch = ops.shape(encoder_output)[0]
+    heads, head_dim = self_attention.num_heads, self_attention.key_dim
+    empty = ops.zeros((batch, heads, max_length, num_beams, head_dim), dtype=dtype)
+    cross = cross_attention.projections()
+    source_keys, source_values = cross_attention.project_keys_values(cross, encoder_output)
+    return LayerCache(empty, empty, source_keys, source_values, self_attention.projections(), cross)
+
+
+def past_mask(step, cache, history=None):
+    """Which of the keys that `LayerCache.read` returns each hypothesis may look at.
+
+    Args:
+        step: integer scalar, the position that is decoded.
+        cache: `LayerCache` of any layer.
+        history: integers `[batch, num_beams, max_length]`, the place among the hypotheses in which
+            a hypothesis was at each position: its own place at position `step`, -1 at those to
+            come. Not needed if there is one hypothesis.
+
+    Returns:
+        Booleans that broadcast to `[batch, num_beams, max_length * num_beams]`.
+    """
+    _, _, length, num_beams, _ = ops.shape(cache.keys)
+    if history is None:
+        return causal_mask(1, length, offset=step)  # [1, length]
+    own = ops.equal(ops.expand_dims(history, -1), ops.arange(num_beams, dtype="int32"))
+    return ops.reshape(own, (-1, num_beams, length * num_beams))
+
+
+def _join_beams(x):
+    _, heads, _, _, head_dim = x.shape
+    return ops.reshape(x, (ops.shape(x)[0], heads, -1, head_dim))

@@ -1,0 +1,150 @@
+"""The configuration of a Transformer: one object for the model, a run's settings, the command line.
+
+Light on purpose (no Keras): the command line shows what can be chosen in its help. A new option is
+a new field here, and its use. If it is an `_option`, `nlp104 train` offers it, ``run.json`` keeps
+it and a resumed run checks it.
+"""
+
+from dataclasses import KW_ONLY, asdict, dataclass, field, fields
+from typing import Any
+
+from nlp104.utils.arguments import require_positive
+
+
+def _option(default, help, **limits):
+    """A field that `nlp104 train` offers; `limits` are arguments of its option."""
+    return field(default=default, metadata={"help": help, **limits})
+
+
+def _size(help):
+    return field(metadata={"help": help, "type": "count"})
+
+
+@dataclass(frozen=True)
+class TransformerConfig:
+    """Sizes and choices of a Transformer, or of a part of one.
+
+    The defaults are the paper's (Vaswani et al., 2017), but for the smaller start of the attentions
+    and for dropout inside of them, which the paper does not name.
+
+    Args:
+        hidden_dim: width of the model, d_model; divisible by `num_heads`.
+        intermediate_dim: width inside the feed-forward network, d_ff.
+        num_heads: number of attention heads, h.
+        num_layers: number of encoder layers and of decoder layers, N.
+        vocabulary_size: number of target tokens, and of source tokens if not given apart. A model
+            needs it, a part of one does not.
+        source_vocabulary_size: number of source tokens, if it differs.
+        tie_embeddings: whether source, target and output share one matrix (section 3.4), which
+            needs one vocabulary for both languages.
+        max_sequence_length: length of the longest sequence.
+        positions: ``"sinusoidal"``, ``"learned"`` or ``"rotary"``; None leaves them out.
+        dropout: rate of dropout on the output of every sub-layer, before it is added, and on the
+            sums of embeddings and positions: the two places that the paper names (section 5.4).
+        attention_dropout: rate of dropout on the attention weights.
+        activation_dropout: rate of dropout inside the feed-forward network.
+        activation: what stands between the two linear layers of the feed-forward network, by its
+            name in Keras.
+        normalize_first: pre-norm instead of the paper's post-norm, see `Residual`.
+        epsilon: added to the variance in layer normalisation.
+        kernel_initializer: of the feed-forward networks and of the attentions' W_O, by its name in
+            Keras or as a dictionary.
+        attention_gain: factor on Glorot's limits for the first weights of the attentions' queries,
+            keys and values. PyTorch and fairseq begin with 1/√2; with 1 post-norm may never start
+            to listen.
+
+    Raises:
+        ValueError: if a size is not a positive integer, a number is out of its range, or the
+            configuration does not fit together.
+
+    Example:
+        >>> TransformerConfig(512, 2048, 8, vocabulary_size=37_000, tie_embeddings=True)
+    """
+
+    hidden_dim: int = _size("width of the model")
+    intermediate_dim: int = _size("width inside the feed-forward network")
+    num_heads: int = _size("attention heads")
+    _: KW_ONLY
+    num_layers: int = _option(6, "layers of each stack", type="count")
+    vocabulary_size: int | None = None
+    source_vocabulary_size: int | None = None
+    tie_embeddings: bool = False
+    max_sequence_length: int = 2048
+    positions: str | None = _option(
+        "sinusoidal", "sinusoidal, learned or rotary", choices=("sinusoidal", "learned", "rotary")
+    )
+    dropout: float = _option(0.1, "on sub-layers and embeddings", type="fraction")
+    attention_dropout: float = _option(0.0, "on attention weights", type="fraction")
+    activation_dropout: float = _option(0.0, "inside the feed-forward network", type="fraction")
+    activation: str = _option("relu", "of the feed-forward network, as Keras names it", type="text")
+    normalize_first: bool = _option(
+        False, "pre-norm instead of the paper's post-norm", type="switch"
+    )
+    epsilon: float = 1e-6
+    kernel_initializer: Any = "glorot_uniform"
+    attention_gain: float = _option(
+        2**-0.5, "factor on the first weights of queries, keys and values", type="positive"
+    )
+
+    def __post_init__(self):
+        for name in ("hidden_dim", "intermediate_dim", "num_heads", "num_layers"):
+            self._require_positive(name)
+        self._require_positive("max_sequence_length")
+        for name in ("vocabulary_size", "source_vocabulary_size"):
+            if getattr(self, name) is not None:
+                self._require_positive(name)
+        for name in ("dropout", "attention_dropout", "activation_dropout"):
+            if not 0 <= getattr(self, name) < 1:
+                raise ValueError(
+                    f"`{name}` must be at least 0 and below 1. Received: {getattr(self, name)!r}"
+                )
+        if not self.attention_gain > 0:
+            raise ValueError(
+                f"`attention_gain` must be a number above 0. Received: {self.attention_gain!r}"
+            )
+        known = _FIELDS["positions"].metadata["choices"]
+        if self.positions not in (*known, None):
+            raise ValueError(
+                f"`positions` must be one of {', '.join(known)} or None. "
+                f"Received: {self.positions!r}"
+            )
+        if self.hidden_dim % self.num_heads:
+            raise ValueError(
+                "`hidden_dim` must be divisible by `num_heads`. "
+                f"Received: hidden_dim={self.hidden_dim}, num_heads={self.num_heads}"
+            )
+        if self.tie_embeddings and self.source_vocabulary_size not in (None, self.vocabulary_size):
+            raise ValueError(
+                "`tie_embeddings=True` needs one vocabulary for source and target. Received: "
+                f"source_vocabulary_size={self.source_vocabulary_size}, "
+                f"vocabulary_size={self.vocabulary_size}"
+            )
+
+    def _require_positive(self, name):
+        size = require_positive(**{name: getattr(self, name)})
+        object.__setattr__(self, name, size)  # a plain integer, which JSON can hold
+
+    @property
+    def key_dim(self):
+        """Width of the queries, keys and values of one head, d_k."""
+        return self.hidden_dim // self.num_heads
+
+    def to_dict(self):
+        """Returns the arguments that make an equal configuration, fit for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def split(cls, arguments):
+        """Splits a flat dictionary, as `get_config` of a layer has it.
+
+        Returns:
+            A configuration of the entries that belong to it, and a dictionary of the others.
+        """
+        own = {name: value for name, value in arguments.items() if name in _FIELDS}
+        return cls(**own), {k: v for k, v in arguments.items() if k not in _FIELDS}
+
+
+_FIELDS = {f.name: f for f in fields(TransformerConfig)}
+
+# What `nlp104 train` offers: for each name the help and the limits of its option.
+OPTIONS = {name: dict(f.metadata) for name, f in _FIELDS.items() if f.metadata}
