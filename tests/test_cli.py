@@ -26,7 +26,7 @@ from nlp104.data import named_corpora
 from nlp104.data.corpus import load_corpus
 from nlp104.training.pipeline import build_model, make_batches
 from nlp104.training.settings import DEFAULTS, complete_settings, resumed_settings
-from nlp104.transformer.config import OPTIONS
+from nlp104.transformer import config
 from nlp104.translation.evaluation import bleu, exact_match
 from nlp104.translation.pretrained import load_pretrained
 from nlp104.translation.translator import Translator
@@ -149,15 +149,15 @@ def test_the_options_of_the_model_reach_it():
         "normalize_first": True,
         "attention_gain": 0.5,
     }
-    assert set(asked) == set(OPTIONS)  # and nothing else is needed for a new one
+    assert set(asked) == set(config.OPTIONS)  # and nothing else is needed for a new one
     typed = [word for name, value in asked.items() for word in option_words(name, value)]
     parsed = vars(make_parser().parse_args(["train", "--output", "run", *typed]))
     assert {name: parsed[name] for name in asked} == asked
     tokenizers = (SimpleNamespace(vocabulary_size=size) for size in (9, 11))
     settings = complete_settings(asked | {"shared_vocabulary": False})
-    config = build_model(tokenizers, settings).get_config()
-    assert {name: config[name] for name in asked} == asked
-    assert (config["source_vocabulary_size"], config["vocabulary_size"]) == (9, 11)
+    built = build_model(tokenizers, settings).get_config()
+    assert {name: built[name] for name in asked} == asked
+    assert (built["source_vocabulary_size"], built["vocabulary_size"]) == (9, 11)
 
 
 @pytest.mark.parametrize(
