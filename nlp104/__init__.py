@@ -20,8 +20,8 @@ __version__ = "0.1.0"
 __all__, __getattr__, __dir__ = attach(
     __name__,
     {
-        "transformer": ["Transformer"],
-        "translation": ["load_pretrained"],
+        "transformer.model": ["Transformer"],
+        "translation.pretrained": ["load_pretrained"],
         "attention": [],
         "cli": [],
         "data": [],
@@ -29,5 +29,7 @@ __all__, __getattr__, __dir__ = attach(
         "encoding": [],
         "figures": [],
         "training": [],
+        "transformer": [],
+        "translation": [],
     },
 )
