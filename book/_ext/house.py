@@ -110,11 +110,14 @@ def register_anchors(app, doctree) -> None:
     """Make ``<a id="vaswani2017"></a>`` a target of ``[…](bibliography.md#vaswani2017)``.
 
     Plain HTML anchors are invisible wherever the page is read; MyST by itself knows only headings.
+    The same for all that the reference documents: ``[…](api/corpus.md#nlp104.data.split)``.
     """
-    slugs = app.env.metadata[app.env.docname].setdefault("myst_slugs", {})
+    page, documented = app.env.docname, app.env.domains["py"].objects.values()
+    names = [entry.node_id for entry in documented if entry.docname == page]
     for node in doctree.findall(nodes.raw):
-        for name in re.findall(r'<a id="([^"]+)"', node.astext()):
-            slugs[name] = (0, name, name)
+        names += re.findall(r'<a id="([^"]+)"', node.astext())
+    slugs = app.env.metadata[page].setdefault("myst_slugs", {})
+    slugs.update({name: (0, name, name) for name in names})
 
 
 def add_description(app, pagename, templatename, context, doctree) -> None:
@@ -205,7 +208,7 @@ def renew_assets(app, env, added, changed, removed) -> list[str]:
     for folder in app.config.html_static_path:
         for asset in (Path(app.confdir) / folder).iterdir():
             copy = copies / asset.name
-            if left_out(asset.relative_to(app.confdir).as_posix()):
+            if left_out(os.path.relpath(asset, app.confdir)):
                 continue
             if not copy.exists() or copy.stat().st_mtime < asset.stat().st_mtime:
                 return [app.config.root_doc]
