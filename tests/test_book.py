@@ -179,6 +179,58 @@ def test_the_width_of_a_picture_is_read_from_its_first_bytes(inches):
     assert script(BOOK / "_ext" / "house.py").png_width(png) == round(120 * inches)
 
 
+def test_docstrings_are_written_like_chapters():
+    lines = [
+        "With $A$ links, |A| of them, the `Score`s are ``|x|`` wide:",
+        "",
+        r"    $$\frac{|A|}{2}$$",
+        "",
+        ">>> cost(5)",
+        "$5|each",
+        "",
+        "$x$s | y",
+    ]
+    script(BOOK / "_ext" / "house.py").escape_prose(None, "", "", None, None, lines)
+    assert lines == [
+        r"With :math:`A` links, \|A\| of them, the `Score`\ s are ``|x|`` wide:",
+        "",
+        r"    .. math:: \frac{|A|}{2}",
+        "",
+        ">>> cost(5)",
+        "$5|each",
+        "",
+        r":math:`x`\ s \| y",
+    ]
+
+
+def test_a_short_name_leads_to_where_one_room_documents_it(monkeypatch):
+    def place(page, aliased=False, objtype="class"):
+        return SimpleNamespace(docname=page, node_id="id", aliased=aliased, objtype=objtype)
+
+    known = {
+        "Transformer": [("nlp104.transformer.Transformer", place("transformer"))],
+        "Batches": [
+            ("nlp104.data.Batches", place("batches")),
+            ("nlp104.data.batches.Batches", place("batches", aliased=True)),
+        ],
+        "data": [("nlp104.data", place("data", objtype="module"))],
+        "step": [("nlp104.transformer.Decoder.step", place("a")), ("Encoder.step", place("b"))],
+    }
+    domain = SimpleNamespace(find_obj=lambda *arguments, searchmode: known.get(arguments[3], []))
+    house = script(BOOK / "_ext" / "house.py")
+    monkeypatch.setattr(house, "make_refnode", lambda *arguments: arguments[-1])
+
+    def link(name):
+        node = {"reftype": "obj", "refdoc": "page", "reftarget": name}
+        env = SimpleNamespace(domains={"py": domain})
+        return house.link_across_modules(SimpleNamespace(builder=None), env, node, None)
+
+    assert link("nlp104.Transformer") == link("Transformer") == "nlp104.transformer.Transformer"
+    assert link("Batches") == "nlp104.data.Batches"
+    assert link("nlp104.data") == "nlp104.data"
+    assert link("data") is link("step") is link("unheard_of") is None
+
+
 def test_columns_are_told_from_prose():
     house = script(BOOK / "_ext" / "house.py")
     assert house.in_columns("        loss  BLEU\nseries  1.90  15.22\nours    2.33  29.13\n")

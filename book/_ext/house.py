@@ -38,10 +38,18 @@ def prepare_autodoc() -> None:
 
 
 def escape_prose(app, what, name, obj, options, lines) -> None:
-    """Let docstrings write |A| for a size and `Example`s for several: Sphinx sees markup."""
+    """Let docstrings write |A| for a size, $x^2$, and `Example`s for several, as chapters do."""
+    in_example = False
     for number, line in enumerate(lines):
-        parts = re.split(r"(``.+?``|`[^`]+`)", line)  # prose, code, prose, …
+        in_example = line.lstrip().startswith(">>>") or (in_example and bool(line.strip()))
+        if in_example:
+            continue
+        if display := re.fullmatch(r"( *)\$\$(.+)\$\$", line):
+            lines[number] = f"{display[1]}.. math:: {display[2]}"
+            continue
+        parts = re.split(r"(``.+?``|`[^`]+`|\$[^$]+\$)", line)  # prose, code or equation, prose, …
         parts[::2] = [part.replace("|", r"\|") for part in parts[::2]]
+        parts[1::2] = [re.sub(r"^\$(.*)\$$", r":math:`\1`", part) for part in parts[1::2]]
         parts[2::2] = [r"\ " + part if part[:1].isalpha() else part for part in parts[2::2]]
         lines[number] = "".join(parts)
 
@@ -55,14 +63,23 @@ def sign_with_init(app, what, name, obj, options, signature, returns):
 
 
 def link_across_modules(app, env, node, contnode):
-    """Link a `name` in a docstring also where another module documents it, if only one does."""
+    """Link a `name` in a docstring also where another room documents it, if only one does.
+
+    `nlp104.Transformer` is a short way to a name of a room. Aliases are what modules define and
+    their rooms document. A module is meant where its whole name stands: `data` may be an argument.
+    """
     if node.get("reftype") != "obj":
         return None
-    found = env.domains["py"].find_obj(env, None, None, node["reftarget"], None, searchmode=1)
+    name = node["reftarget"].removeprefix("nlp104.")
+    found = [
+        (full, place)
+        for full, place in env.domains["py"].find_obj(env, None, None, name, None, searchmode=1)
+        if not place.aliased and (place.objtype != "module" or full == node["reftarget"])
+    ]
     if len(found) != 1:
         return None
-    [(name, place)] = found
-    return make_refnode(app.builder, node["refdoc"], place.docname, place.node_id, contnode, name)
+    [(full, place)] = found
+    return make_refnode(app.builder, node["refdoc"], place.docname, place.node_id, contnode, full)
 
 
 class CommandHelp(SphinxDirective):
