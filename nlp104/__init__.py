@@ -23,7 +23,7 @@ __version__ = "0.1.0"
 
 __all__, __getattr__, __dir__ = attach(
     __name__,
-    {"transformer": ["Transformer"], "translation": ["load_pretrained"]},
+    {"transformer.model": ["Transformer"], "translation.pretrained": ["load_pretrained"]},
     modules=[
         "attention",
         "cli",

@@ -82,6 +82,7 @@ def test_version_is_the_same_everywhere():
 def test_every_module_is_packaged():
     folders = {path.parent for path in (ROOT / "nlp104").rglob("*.py")}
     packages = {path.relative_to(ROOT).as_posix().replace("/", ".") for path in folders}
+    packages.add("nlp104.results")  # the folder `results`
     assert packages == set(PROJECT["tool"]["setuptools"]["packages"])
 
 

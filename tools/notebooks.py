@@ -193,7 +193,7 @@ def code_problems(cell):
     if len(images(cell)) > 1:
         yield "shows several images: the text for them is one per cell"
     if any(not alternative_text(output) for output in images(cell)):
-        yield "shows an image without a text for those who cannot see it: plot.show(…, alt=…)"
+        yield "shows an image without a text for those who cannot see it: plots.show(…, alt=…)"
 
 
 def text_problems(cell):

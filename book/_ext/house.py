@@ -38,10 +38,18 @@ def prepare_autodoc() -> None:
 
 
 def escape_prose(app, what, name, obj, options, lines) -> None:
-    """Let docstrings write |A| for a size and `Example`s for several: Sphinx sees markup."""
+    """Let docstrings write |A| for a size, $x^2$, and `Example`s for several, as chapters do."""
+    in_example = False
     for number, line in enumerate(lines):
-        parts = re.split(r"(``.+?``|`[^`]+`)", line)  # prose, code, prose, …
+        in_example = line.lstrip().startswith(">>>") or (in_example and bool(line.strip()))
+        if in_example:
+            continue
+        if display := re.fullmatch(r"( *)\$\$(.+)\$\$", line):
+            lines[number] = f"{display[1]}.. math:: {display[2]}"
+            continue
+        parts = re.split(r"(``.+?``|`[^`]+`|\$[^$]+\$)", line)  # prose, code or equation, prose, …
         parts[::2] = [part.replace("|", r"\|") for part in parts[::2]]
+        parts[1::2] = [re.sub(r"^\$(.*)\$$", r":math:`\1`", part) for part in parts[1::2]]
         parts[2::2] = [r"\ " + part if part[:1].isalpha() else part for part in parts[2::2]]
         lines[number] = "".join(parts)
 
@@ -55,14 +63,23 @@ def sign_with_init(app, what, name, obj, options, signature, returns):
 
 
 def link_across_modules(app, env, node, contnode):
-    """Link a `name` in a docstring also where another module documents it, if only one does."""
+    """Link a `name` in a docstring also where another room documents it, if only one does.
+
+    `nlp104.Transformer` is a short way to a name of a room. Aliases are what modules define and
+    their rooms document. A module is meant where its whole name stands: `data` may be an argument.
+    """
     if node.get("reftype") != "obj":
         return None
-    found = env.domains["py"].find_obj(env, None, None, node["reftarget"], None, searchmode=1)
+    name = node["reftarget"].removeprefix("nlp104.")
+    found = [
+        (full, place)
+        for full, place in env.domains["py"].find_obj(env, None, None, name, None, searchmode=1)
+        if not place.aliased and (place.objtype != "module" or full == node["reftarget"])
+    ]
     if len(found) != 1:
         return None
-    [(name, place)] = found
-    return make_refnode(app.builder, node["refdoc"], place.docname, place.node_id, contnode, name)
+    [(full, place)] = found
+    return make_refnode(app.builder, node["refdoc"], place.docname, place.node_id, contnode, full)
 
 
 class CommandHelp(SphinxDirective):
@@ -110,11 +127,14 @@ def register_anchors(app, doctree) -> None:
     """Make ``<a id="vaswani2017"></a>`` a target of ``[…](bibliography.md#vaswani2017)``.
 
     Plain HTML anchors are invisible wherever the page is read; MyST by itself knows only headings.
+    The same for all that the reference documents: ``[…](api/corpus.md#nlp104.data.split)``.
     """
-    slugs = app.env.metadata[app.env.docname].setdefault("myst_slugs", {})
+    page, documented = app.env.docname, app.env.domains["py"].objects.values()
+    names = [entry.node_id for entry in documented if entry.docname == page]
     for node in doctree.findall(nodes.raw):
-        for name in re.findall(r'<a id="([^"]+)"', node.astext()):
-            slugs[name] = (0, name, name)
+        names += re.findall(r'<a id="([^"]+)"', node.astext())
+    slugs = app.env.metadata[page].setdefault("myst_slugs", {})
+    slugs.update({name: (0, name, name) for name in names})
 
 
 def add_description(app, pagename, templatename, context, doctree) -> None:
@@ -205,7 +225,7 @@ def renew_assets(app, env, added, changed, removed) -> list[str]:
     for folder in app.config.html_static_path:
         for asset in (Path(app.confdir) / folder).iterdir():
             copy = copies / asset.name
-            if left_out(asset.relative_to(app.confdir).as_posix()):
+            if left_out(os.path.relpath(asset, app.confdir)):
                 continue
             if not copy.exists() or copy.stat().st_mtime < asset.stat().st_mtime:
                 return [app.config.root_doc]

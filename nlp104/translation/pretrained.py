@@ -1,6 +1,6 @@
 """Models that were trained for the book and come with the package, so that nobody needs to train.
 
-Each stands in a folder of ``nlp104/models`` beside its card, which says on what and how it was
+Each stands in a folder of ``models`` beside its card, which says on what and how it was
 trained, how well it translates and what it cannot do. ``python -m tools.release`` puts one there,
 with weights of 16 bits. Here they become 32 again: processors compute faster in that.
 """

@@ -1,4 +1,4 @@
-// Shows the states that nlp104.explore.evolution computed; computes nothing itself.
+// Shows the states that nlp104.figures.explore.evolution computed; computes nothing itself.
 document.querySelectorAll(".nlp104-evolution:not([data-version])").forEach((root) => {
   "use strict";
   const data = JSON.parse(root.querySelector('script[type="application/json"]').textContent);
