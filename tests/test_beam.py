@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nlp104.data.tokenizer import END_ID, PAD_ID, START_ID
-from nlp104.decoding.beam_search import beam_search
+from nlp104.decoding.beam_search import beam_search, search
 from nlp104.decoding.compiled import EXTRA_LENGTH, run
 from nlp104.decoding.greedy import greedy
 from nlp104.transformer.model import Transformer
@@ -187,7 +187,7 @@ def test_a_row_that_was_cut_off_finds_no_more_while_others_go_on(model, seed):
     randomize(model, seed)
     source, limits = sources(seed, batch=4), np.array([2, 7, 1, 4], "int32")
     arrays = [source, limits, np.array(0.6, "float32")]
-    ids, scores = run(beam_search.search, model, arrays, LENGTH, False, num_beams=4, num_best=4)
+    ids, scores = run(search, model, arrays, LENGTH, False, num_beams=4, num_best=4)
     for row, limit in enumerate(limits.tolist()):
         one, one_scores = beam_search(model, source[row][None], max_length=limit, num_best=4)
         assert rows(one[0]) == rows(ids[row])
@@ -250,7 +250,7 @@ def test_stops_as_soon_as_nothing_can_change(model, monkeypatch):
     for probabilities, expected in (([0.98, 0.01, 0.01], 1), ([0.3, 0.5, 0.2], 7)):
         always(model, probabilities)
         steps.clear()
-        beam_search.search(model, source, limits, 0.6, room=50, num_beams=4, num_best=1)
+        search(model, source, limits, 0.6, num_steps=50, num_beams=4, num_best=1)
         assert len(steps) == expected
 
 

@@ -15,7 +15,8 @@ LAYERS = (
     ("translation",),
     ("training", "decoding"),
     ("transformer",),
-    ("attention", "encoding", "data"),
+    ("attention", "data"),
+    ("encoding",),
     ("utils",),
 )
 
@@ -39,8 +40,9 @@ def imports(module, files):
                 inner = f"{node.module}.{alias.name}"
                 yield inner if inner in files else node.module
         elif isinstance(node, ast.Call) and ast.unparse(node.func) == "attach":
-            for name in ast.literal_eval(node.args[1]):  # see nlp104/utils/lazy.py
-                yield f"{module}.{name}"
+            names = [*ast.literal_eval(node.args[1])]  # see nlp104/utils/lazy.py
+            names += [n for keyword in node.keywords for n in ast.literal_eval(keyword.value)]
+            yield from (f"{module}.{name}" for name in names)
 
 
 def graph(root=ROOT):
