@@ -29,7 +29,7 @@ CONFIG = Config(
     hidden_dim=8,
     intermediate_dim=12,
     num_heads=2,
-    max_sequence_length=16,
+    max_sequence_length=data.LONGEST,
     batch_size=3,
 )
 HERE = [p for p in PEERS if p != "torch" and not Entry(p, BACKEND).missing()]
