@@ -76,6 +76,8 @@ def installed(entries):
 def main(arguments):
     options = parse(arguments)
     busy = busy_cores()
+    if hasattr(os, "sched_setaffinity"):  # the one limit that every library obeys; it is inherited
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: options.threads])
     entries = installed(options.entries)
     training, decoding, curves, failures = [], [], [], {}
 

@@ -42,7 +42,7 @@ class Team:
             self._processes[entry.name] = ProcessPoolExecutor(1, spawn)
             # A process inherits what is set when the first call starts it.
             with mock.patch.dict(os.environ, _environment(entry, threads)):
-                self._ask(entry.name, worker.begin, entry, threads)
+                self._ask(entry.name, worker.begin, entry)
 
     def __enter__(self):
         return self

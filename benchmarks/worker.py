@@ -5,7 +5,6 @@ with `do`.
 """
 
 import importlib
-import os
 import time
 from itertools import cycle, islice
 
@@ -16,11 +15,9 @@ from benchmarks.measure import peak_device_memory, peak_memory, stopwatch
 _session = None
 
 
-def begin(entry, threads):
-    """The first thing that a new process does."""
+def begin(entry):
+    """The first thing that a new process is asked for."""
     global _session
-    if hasattr(os, "sched_setaffinity"):  # the one limit that every library obeys
-        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
     _session = Session(entry)
 
 
