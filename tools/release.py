@@ -2,9 +2,8 @@
 
     python -m tools.release RUN NAME
 
-stores it in ``nlp104/translation/models/NAME``, its weights rounded to 16 bits. The card beside it
-is for you to write. Score the stored model, not that of the run (``python -m experiments.score``):
-rounding may change a word.
+stores it in ``nlp104/models/NAME``, its weights rounded to 16 bits. The card beside it is for you
+to write. Score the stored model, not that of the run: rounding may change a word.
 """
 
 import argparse
