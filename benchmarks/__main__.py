@@ -6,12 +6,11 @@ import os
 import platform
 import shlex
 import sys
-from contextlib import nullcontext
 from itertools import product
 from pathlib import Path
 
 from benchmarks import data, growth, report
-from benchmarks.config import SIZES, Config, Entry, default_entries
+from benchmarks.config import SIZES, Config, Entry, default_entries, versions
 from benchmarks.measure import busy_cores
 from benchmarks.turns import Team, decode, say, train
 
@@ -45,16 +44,13 @@ def parse(arguments):
     add("--seconds", type=float, default=3.0, help="about how long a turn of training takes")
     add("--threads", type=int, default=os.cpu_count(), help="processor cores for each entry")
     add("--dtype", default="float32", help="or mixed_bfloat16, mixed_float16")
-    add("--dropout", type=float, default=0.1)
-    add("--vocabulary-size", type=int, help="by default 8,000, and 32,000 for base")
     add("--name", help="the folder in results/benchmarks")
-    add("--quick", action="store_true", help="a trial of about two minutes: small and noisy")
+    add("--quick", action="store_true", help="a trial of some minutes: small and noisy")
+    if "--quick" in arguments:
+        # What has no cache of compiled programs takes too long.
+        few = [name for name in default_entries() if "jax" not in name and "xla" not in name]
+        parser.set_defaults(entries=few, **QUICK)
     options = parser.parse_args(arguments)
-    if options.quick:
-        given = {a.lstrip("-").split("=")[0] for a in arguments}
-        vars(options).update({k: v for k, v in QUICK.items() if k not in given})
-        if "entries" not in given:  # what has no cache of compiled programs takes too long
-            options.entries = [n for n in options.entries if "jax" not in n and "xla" not in n]
     unknown = set(options.sizes) - set(SIZES)
     if unknown:
         parser.error(f"unknown sizes: {', '.join(unknown)}")
@@ -80,101 +76,83 @@ def installed(entries):
 def main(arguments):
     options = parse(arguments)
     busy = busy_cores()
+    if hasattr(os, "sched_setaffinity"):  # the one limit that every library obeys; it is inherited
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: options.threads])
     entries = installed(options.entries)
-    training, decoding, curves, failures, versions = [], [], [], {}, {}
-    # A trial keeps its processes; then memory holds what earlier parts left.
-    shared = Team(entries, options.threads) if options.quick else None
-
-    def team(members=entries):
-        return nullcontext(shared) if shared else Team(members, options.threads)
-
-    def note(workers, results):
-        failures.update(workers.failures)
-        for result in results.values():
-            versions.update(result["versions"])
+    training, decoding, curves, failures = [], [], [], {}
 
     def config_of(size):
-        overrides = {"vocabulary_size": options.vocabulary_size} if options.vocabulary_size else {}
-        return Config.of(
-            size,
-            batch_size=options.batch_size,
-            tokens_per_batch=options.tokens_per_batch,
-            dtype=options.dtype,
-            dropout=options.dropout,
-            **overrides,
-        )
+        names = ("batch_size", "tokens_per_batch", "dtype")
+        return Config.of(size, **{name: getattr(options, name) for name in names})
+
+    def measure(function, *args, members=entries):
+        """Every part has processes of its own, so that memory holds nothing of another part."""
+        with Team(members, options.threads) as team:
+            found = function(team, *args)
+        failures.update(team.failures)
+        return found
 
     for size in options.sizes:
         config = config_of(size)
-        pairs, test = data.sentences(options.data, config.vocabulary_size)
+        pairs, (sources, _) = data.sentences(options.data, config.vocabulary_size)
         same = data.same_batches(*pairs, config.batch_size, SAME_BATCHES)
-        for part, own, material in (("same", False, same), ("own", True, pairs)):
-            if part not in options.parts:
-                continue
-            say(f"training {size}: {part} batches")
-            with team() as workers:
-                results = train(workers, config, options.rounds, options.seconds, own, material)
-            note(workers, results)
-            training += report.rows_of(results, size=size, batches=part)
+        for part, material in (("same", same), ("own", pairs)):
+            if part in options.parts:
+                say(f"training {size}: {part} batches")
+                turns = options.rounds, options.seconds
+                results = measure(train, config, *turns, material, part == "own")
+                training += report.rows_of(results, size=size, batches=part)
         if "decode" in options.parts:
             say(f"decoding {size}")
             cases = [(b, options.length, k) for k, b in product((1, 4), options.batches)]
-            sources = [[*ids, data.END_ID] for ids in test[0]]
-            with team() as workers:
-                by_case = decode(workers, config, options.rounds, cases, sources)
+            ended = [[*ids, data.END_ID] for ids in sources]
+            by_case = measure(decode, config, options.rounds, cases, ended)
             for (batch, length, beams), results in by_case.items():
-                note(workers, results)
                 search = "greedy" if beams == 1 else f"beam {beams}"
                 columns = {"size": size, "search": search, "batch": batch, "length": length}
                 decoding += report.rows_of(results, **columns)
     if "growth" in options.parts:
-        # A figure holds six lines; where every shape is compiled, every point takes a minute.
-        members = [e for e in entries if not e.jit_compile and (e.backend != "jax" or e.ours)][:6]
-        with team(members) as workers:
-            config = config_of(options.sizes[0])
-            rounds, seconds = min(3, options.rounds), options.seconds / 3
-            curves += growth.training(workers, config, rounds, seconds, note)
-        with team(members) as workers:
-            curves += growth.decoding(workers, config, rounds)
-            failures |= workers.failures
-    if shared:
-        shared.__exit__()
-    write(options, entries, arguments, busy, training, decoding, curves, failures, versions)
+        # Where every shape is compiled, every point takes a minute: ours stands for all of them.
+        members = [e for e in entries if not e.jit_compile and (e.backend != "jax" or e.ours)]
+        config, rounds = config_of(options.sizes[0]), min(3, options.rounds)
+        turns = rounds, options.seconds / 3
+        curves += measure(growth.training, config, *turns, members=members)
+        curves += measure(growth.decoding, config, rounds, members=members)
 
-
-def write(options, entries, arguments, busy, training, decoding, curves, failures, versions):
     folder = RESULTS / options.name
     folder.mkdir(parents=True, exist_ok=True)
     for name, rows in (("training", training), ("decoding", decoding), ("growth", curves)):
         if rows:
             report.write_csv(folder / f"{name}.csv", rows)
-    shown = [Path(a).name if os.path.isabs(a) else a for a in arguments]
-    facts = {
-        "command": f"`{shlex.join(['python', '-m', 'benchmarks', *shown])}`",
-        "date": datetime.date.today().isoformat(),
-        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, "
-        f"{options.threads} of them used",
-        "other work": f"{busy:.1f} cores busy before the start"
-        + (": **the numbers are rough**" if busy > BUSY else ""),
-        "data": f"{Path(options.data).name}, sentences of up to {data.LONGEST} tokens",
-        "numerics": f"{options.dtype}, dropout {options.dropout:g}, batch {options.batch_size}"
-        + (
-            f" (end to end, {options.tokens_per_batch:,} positions in those of nlp104)"
-            if options.tokens_per_batch
-            else ""
-        ),
-        "turns": f"{options.rounds}, of about {options.seconds:g} s in training"
-        + ("; as the work grows, at most 3 of a third of that" if curves else ""),
-        "versions": ", ".join(
-            f"{k} {v}" for k, v in ({"python": platform.python_version()} | versions).items()
-        ),
-        "entries": ", ".join(entry.name for entry in entries),
-    }
-    captions = growth.draw(curves, folder) if curves else {}
-    text = report.document(facts, training, decoding, captions, failures)
+    facts = facts_of(options, arguments, entries, busy)
+    text = report.document(facts, training, decoding, growth.tables(curves), failures)
     (folder / "README.md").write_text(text, encoding="utf-8")
     print(text)
     say(f"written to results/benchmarks/{options.name}")
+
+
+def facts_of(options, arguments, entries, busy):
+    """What was measured, where and how, for the head of the report."""
+    command = [Path(a).name if os.path.isabs(a) else a for a in arguments]
+    numerics = f"{options.dtype}, dropout {Config.dropout:g}, batch {options.batch_size}"
+    if options.tokens_per_batch:
+        positions = f"{options.tokens_per_batch:,} positions"
+        numerics += f" (end to end, {positions} in those of nlp104)"
+    rough = ": **the numbers are rough**" if busy > BUSY else ""
+    growing = "; as the work grows, at most 3 of a third of that"
+    return {
+        "command": f"`{shlex.join(['python', '-m', 'benchmarks', *command])}`",
+        "date": datetime.date.today().isoformat(),
+        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, "
+        f"{options.threads} of them used",
+        "other work": f"{busy:.1f} cores busy before the start{rough}",
+        "data": f"{Path(options.data).name}, sentences of up to {data.LONGEST} tokens",
+        "numerics": numerics,
+        "turns": f"{options.rounds}, of about {options.seconds:g} s in training"
+        + growing * ("growth" in options.parts),
+        "versions": ", ".join(f"{k} {v}" for k, v in versions(entries).items()),
+        "entries": ", ".join(entry.name for entry in entries),
+    }
 
 
 if __name__ == "__main__":

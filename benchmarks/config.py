@@ -1,9 +1,12 @@
 """What is measured: sizes of models, and entries, each of which is a peer on a backend."""
 
+import importlib.metadata
 import importlib.util
 import os
+import platform
 from dataclasses import dataclass
 
+import nlp104
 from nlp104.transformer.presets import PRESETS
 
 PEERS = {  # the module in benchmarks.peers, and the packages that it needs
@@ -15,11 +18,7 @@ PEERS = {  # the module in benchmarks.peers, and the packages that it needs
 }
 BACKENDS = ("tensorflow", "jax", "torch")
 VOCABULARY_SIZES = {"base": 32_000}  # the others: 8,000
-SIZES = {
-    **{name: PRESETS[name] for name in ("tiny", "small", "base")},
-    # The model of the published result on Multi30k: deeper and thinner than "tiny".
-    "multi30k": {"num_layers": 4, "hidden_dim": 128, "intermediate_dim": 256, "num_heads": 4},
-}
+SIZES = {name: PRESETS[name] for name in ("tiny", "small", "base")}
 
 
 @dataclass(frozen=True)
@@ -46,11 +45,10 @@ class Config:
     seed: int = 104
 
     @classmethod
-    def of(cls, size, **overrides):
+    def of(cls, size, **others):
         names = ("num_layers", "hidden_dim", "intermediate_dim", "num_heads")
         sizes = {name: SIZES[size][name] for name in names}
-        vocabulary_size = VOCABULARY_SIZES.get(size, 8_000)
-        return cls(**{"vocabulary_size": vocabulary_size, **sizes, **overrides})
+        return cls(VOCABULARY_SIZES.get(size, 8_000), **sizes, **others)
 
 
 @dataclass(frozen=True)
@@ -83,10 +81,13 @@ class Entry:
     def ours(self):
         return self.peer == "nlp104"
 
+    @property
+    def packages(self):
+        return dict.fromkeys(("keras", self.backend, *PEERS[self.peer][1]))
+
     def missing(self):
         """The packages that this entry needs and that are not installed."""
-        needed = dict.fromkeys((*PEERS[self.peer][1], self.backend))
-        return [package for package in needed if importlib.util.find_spec(package) is None]
+        return [name for name in self.packages if importlib.util.find_spec(name) is None]
 
 
 def default_entries():
@@ -109,3 +110,12 @@ def default_entries():
         "kerashub-jax",
         "torch",
     ]
+
+
+def versions(entries):
+    """What the numbers depend on."""
+    modules = dict.fromkeys(name for entry in entries for name in entry.packages)
+    distributions = importlib.metadata.packages_distributions()  # TensorFlow's have many names
+    names = [distributions.get(module, [module])[0] for module in modules]
+    found = {"python": platform.python_version(), "nlp104": nlp104.__version__}
+    return found | {name: importlib.metadata.version(name) for name in names}

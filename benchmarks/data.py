@@ -108,9 +108,3 @@ def synthetic(batch_size, length, vocabulary_size, seed=104):
 def real_tokens(batches):
     """The number of target tokens that are no padding, the end tokens included."""
     return sum(int(np.count_nonzero(labels)) for _, labels in batches)
-
-
-def padding_share(batches):
-    """The share of all positions of both sides that hold padding."""
-    arrays = [a for inputs, labels in batches for a in (inputs["encoder_token_ids"], labels)]
-    return 1 - sum(map(np.count_nonzero, arrays)) / sum(a.size for a in arrays)

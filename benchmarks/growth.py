@@ -5,6 +5,8 @@ from dataclasses import replace
 from itertools import pairwise
 
 from benchmarks.data import synthetic
+from benchmarks.measure import rates
+from benchmarks.report import entry_text, markdown, number
 from benchmarks.turns import decode, train
 
 TOKENS = 2_560  # in a batch whose sentences get longer, so that only attention grows
@@ -15,15 +17,15 @@ GRID = {  # of (batch, length, vocabulary); None: the size's own
 }
 POSITIONS = (16, 32, 64, 128, 256)
 ROWS = 8  # of decoding against position
-LABELS = {
-    "length": ("Tokens in a sentence", "Training: tokens/s against sentence length"),
-    "batch": ("Sentences in a batch", "Training: tokens/s against batch size"),
-    "vocabulary": ("Tokens in the vocabulary", "Training: tokens/s against vocabulary size"),
-    "position": ("Position", "Decoding: milliseconds for one token against its position"),
+HEADINGS = {
+    "length": "Training: tokens/s against the tokens in a sentence",
+    "batch": "Training: tokens/s against the sentences in a batch",
+    "vocabulary": "Training: tokens/s against the tokens in the vocabulary",
+    "position": f"Decoding: milliseconds for one token of {ROWS} sentences against its position",
 }
 
 
-def training(team, config, rounds, seconds, note):
+def training(team, config, rounds, seconds):
     """Tokens per second of training steps on random ids without padding, as rows.
 
     Args:
@@ -31,19 +33,17 @@ def training(team, config, rounds, seconds, note):
         config: `benchmarks.config.Config`, from which the points of the grid differ.
         rounds: Number of turns for each.
         seconds: About how long a turn takes.
-        note: Called with the team and the results of every point.
     """
     rows = []
     for curve, points in GRID.items():
         for batch_size, length, vocabulary_size in points:
             point = replace(config, vocabulary_size=vocabulary_size or config.vocabulary_size)
             batch = synthetic(batch_size, length, point.vocabulary_size)
-            results = train(team, point, rounds, seconds, own=False, data=[batch])
-            note(team, results)
+            results = train(team, point, rounds, seconds, [batch], own=False)
             x = {"length": length, "batch": batch_size, "vocabulary": point.vocabulary_size}[curve]
-            for name, result in results.items():
-                rate = statistics.median(t["tokens"] / t["seconds"] for t in result["turns"])
-                rows.append({"curve": curve, "x": x, "entry": name, "y": rate})
+            for entry, result in results.items():
+                rate = statistics.median(rates(result["turns"]))
+                rows.append({"curve": curve, "x": x, "entry": entry, "y": rate})
     return rows
 
 
@@ -54,49 +54,38 @@ def decoding(team, config, rounds):
     """
     sources = [list(range(4, 20))] * ROWS
     cases = [(ROWS, length, 1) for length in POSITIONS]
-    results = decode(team, config, rounds, cases, sources)
     seconds = {
-        (name, case[1]): statistics.median(
-            turn["seconds"] / turn["calls"] for turn in result["turns"]
-        )
-        for case, by_name in results.items()
-        for name, result in by_name.items()
+        length: {
+            entry: statistics.median(turn["seconds"] / turn["calls"] for turn in result["turns"])
+            for entry, result in results.items()
+        }
+        for (_, length, _), results in decode(team, config, rounds, cases, sources).items()
     }
-    rows = []
-    for first, last in pairwise(POSITIONS):
-        for name in team.workers:
-            if (name, last) in seconds:
-                each = (seconds[name, last] - seconds[name, first]) / (last - first)
-                middle = (first + last) // 2
-                rows.append({"curve": "position", "x": middle, "entry": name, "y": 1000 * each})
-    return rows
+    return [
+        {
+            "curve": "position",
+            "x": (first + last) // 2,
+            "entry": entry,
+            "y": 1000 * (seconds[last][entry] - seconds[first][entry]) / (last - first),
+        }
+        for first, last in pairwise(POSITIONS)
+        for entry in seconds[last]
+    ]
 
 
-def draw(rows, folder):
-    """Writes a figure for each curve; returns their captions by file name."""
-    from matplotlib.ticker import LogLocator
-
-    from nlp104.figures.plots import curves
-    from nlp104.figures.style import grid, to_png
-
-    captions = {}
-    for curve, (x_label, title) in LABELS.items():
-        mine = [row for row in rows if row["curve"] == curve]
-        if not mine:
-            continue
-        series = {}
-        for row in mine:
-            series.setdefault(row["entry"], ([], []))
-            series[row["entry"]][0].append(row["x"])
-            series[row["entry"]][1].append(max(row["y"], 1e-3))
-        y_label = f"milliseconds, {ROWS} rows" if curve == "position" else "tokens/s"
-        figure, axes = grid(size=(8.4, 4.0))
-        place = axes[0, 0]
-        curves(series, log="xy", title=title, x_label=x_label, y_label=y_label, axes=place)
-        place.yaxis.set_major_formatter("{x:,g}")
-        place.yaxis.set_minor_locator(LogLocator(subs=(2, 3, 5)))
-        place.yaxis.set_minor_formatter("{x:,g}")
-        place.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
-        (folder / f"{curve}.png").write_bytes(to_png(figure))
-        captions[f"{curve}.png"] = title
-    return captions
+def tables(rows):
+    """A Markdown table under a heading for each curve: a line for each entry."""
+    found = []
+    for curve, heading in HEADINGS.items():
+        lines = {}
+        for row in rows:
+            if row["curve"] == curve:
+                lines.setdefault(row["entry"], {"entry": row["entry"]})[row["x"]] = row["y"]
+        points = sorted({row["x"] for row in rows if row["curve"] == curve})
+        columns = {f"{x:,}": number(x, 2 if curve == "position" else 0) for x in points}
+        if lines:
+            found += [
+                f"### {heading}\n",
+                markdown(lines.values(), {"entry": entry_text, **columns}),
+            ]
+    return found

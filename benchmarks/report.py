@@ -1,13 +1,18 @@
 """Measurements as rows, rows as CSV files and Markdown tables."""
 
 import csv
-import json
 import statistics
 
 from benchmarks.measure import rates, ratio, spread
-from nlp104.utils.files import replacing
 
-GOALS = {"same": 1.5, "own": 3.0, "series": 20.0, "cache": 1.5}
+
+def ours(entry):
+    return entry.startswith("nlp104")
+
+
+def entry_text(row):
+    """The entry's name as text, ours in bold."""
+    return f"**{row['entry']}**" if ours(row["entry"]) else row["entry"]
 
 
 def rows_of(results, **columns):
@@ -18,7 +23,7 @@ def rows_of(results, **columns):
         **columns: Columns that all rows get first: what was compared.
     """
     medians = {name: statistics.median(rates(r["turns"])) for name, r in results.items()}
-    peers = [name for name in medians if not name.startswith("nlp104")]
+    peers = [name for name in medians if not ours(name)]
     best = max(peers, key=medians.get, default=None)
     rows = []
     for name, result in results.items():
@@ -26,7 +31,6 @@ def rows_of(results, **columns):
         row = {
             **columns,
             "entry": name,
-            "model": result["name"],
             "tokens_per_second": medians[name],
             "spread": spread(rates(turns)),
             "tokens_per_cpu_second": statistics.median(rates(turns, "cpu")),
@@ -39,7 +43,7 @@ def rows_of(results, **columns):
             row["gflops_per_second"] = statistics.median(
                 result["flops"] * turn["steps"] / turn["seconds"] / 1e9 for turn in turns
             )
-        others = ("steps", "first", "warm_up", "memory", "parameters", "batching")
+        others = ("steps", "first", "warm_up", "memory", "parameters")
         known = {**result, "steps": turns[0].get("steps")}
         rows.append(row | {key: known[key] for key in others if known.get(key) is not None})
     return rows
@@ -53,19 +57,6 @@ def write_csv(path, rows):
         writer.writeheader()
         for row in rows:
             writer.writerow({k: f"{v:.6g}" if isinstance(v, float) else v for k, v in row.items()})
-
-
-def runs_so_far(path):
-    """The runs that a record holds already, by their names: what a script need not train again."""
-    return json.loads(path.read_text(encoding="utf-8"))["runs"] if path.exists() else {}
-
-
-def write_record(path, record):
-    """A dictionary as JSON, in one piece: what the file holds took long to train."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as temporary:
-        text = json.dumps(record, indent=1, ensure_ascii=False)
-        temporary.write_text(text + "\n", encoding="utf-8")
 
 
 def markdown(rows, columns):
@@ -91,7 +82,7 @@ def number(key, digits=0):
 
 
 TRAINING = {
-    "entry": lambda row: f"**{row['entry']}**" if row["model"] == "nlp104" else row["entry"],
+    "entry": entry_text,
     "tokens/s": number("tokens_per_second"),
     "± %": lambda row: f"{100 * row['spread']:.0f}",
     "× best peer": number("times_best_peer", 2),
@@ -109,65 +100,14 @@ DECODING = {
 }
 
 
-def goals(training, decoding):
-    """What was wanted and what was reached, as rows.
-
-    Args:
-        training: Rows of `rows_of` with the columns `size` and `batches` (`"same"` or `"own"`).
-        decoding: Rows with the columns `size`, `search` and `batch`.
-    """
-    found = []
-
-    def compare(what, wanted, rows, peers, key="tokens_per_second"):
-        mine = [row[key] for row in rows if row["model"] == "nlp104"]
-        theirs = [row[key] for row in rows if row in peers]
-        if mine and theirs:
-            best = min if key == "memory" else max
-            found.append({"what": what, "wanted": wanted, "reached": best(mine) / best(theirs)})
-
-    def groups(rows, *keys):
-        for group in dict.fromkeys(tuple(row[key] for key in keys) for row in rows):
-            yield group, [row for row in rows if tuple(row[key] for key in keys) == group]
-
-    for (size, batches), rows in groups(training, "size", "batches"):
-        others = [row for row in rows if row["model"] != "nlp104"]
-        what = f"training, {size}, {'same batches' if batches == 'same' else 'end to end'}"
-        compare(f"{what}: tokens/s of the best peer", f"≥ {GOALS[batches]:g}", rows, others)
-        if all("memory" in row for row in rows):
-            compare(f"{what}: memory of the leanest peer", "≤ 1", rows, others, "memory")
-    for (size, search, batch), rows in groups(decoding, "size", "search", "batch"):
-        what = f"decoding, {size}, {search}, batch {batch}: tokens/s of"
-        series = [row for row in rows if row["entry"].startswith("series")]
-        caching = [row for row in rows if row["entry"].startswith("kerashub")]
-        wanted = f"≥ {GOALS['series']:g}"
-        compare(f"{what} the series' loop", wanted, rows, series)
-        if batch > 1:  # the tutorial's own loop takes one sentence
-            alone = [
-                row
-                for row in decoding
-                if row["entry"].startswith("series")
-                and (row["size"], row["search"], row["batch"]) == (size, search, 1)
-            ]
-            compare(f"{what} the series' loop, row by row", wanted, rows + alone, alone)
-        compare(f"{what} the best peer that caches", f"≥ {GOALS['cache']:g}", rows, caching)
-    return found
-
-
-GOAL_COLUMNS = {
-    "times the": lambda row: row["what"],
-    "wanted": lambda row: row["wanted"],
-    "reached": number("reached", 2),
-}
-
-
 def document(facts, training, decoding, growth, failures):
     """The whole report.
 
     Args:
         facts: From a name to a text, for the table at its head.
-        training: Rows, see `goals`.
-        decoding: Rows, see `goals`.
-        growth: Captions of figures by their file names.
+        training: Rows of `rows_of` with the columns `size` and `batches` (`"same"` or `"own"`).
+        decoding: Rows with the columns `size`, `search` and `batch`.
+        growth: Tables of `benchmarks.growth`.
         failures: Reasons by the names of entries.
     """
     parts = ["# Training and decoding against the peers\n", _facts(facts)]
@@ -190,9 +130,6 @@ def document(facts, training, decoding, growth, failures):
         rows = [row for row in decoding if row["size"] == size]
         length = rows[0]["length"]
         parts += [f"## Decoding, {size}: {length} tokens a sentence\n", markdown(rows, DECODING)]
-    reached = goals(training, decoding)
-    if reached:
-        parts += ["## Goals\n", markdown(reached, GOAL_COLUMNS)]
     if growth:
         parts += [
             "## As the work grows\n",
@@ -200,8 +137,8 @@ def document(facts, training, decoding, growth, failures):
             "machine had a slow minute: all points of a line are measured one after the other. "
             "Decoding one token also pays for the room that the cache has, which grows with the "
             "longest position that is measured.\n",
+            *growth,
         ]
-        parts += [f"![{caption}]({file})\n" for file, caption in growth.items()]
     if failures:
         parts += ["## Failures\n", _facts(failures)]
     return "\n".join(parts)

@@ -1,13 +1,18 @@
-"""Workers that take turns: A B C, C B A, A B C, … with only one of them at work at any time."""
+"""Processes that take turns: A B C, C B A, A B C, … with only one of them at work at any time."""
 
+import multiprocessing
+import os
 import sys
 import time
+import traceback
+from concurrent.futures import ProcessPoolExecutor
+from unittest import mock
 
+from benchmarks import worker
 from benchmarks.data import pad
 from benchmarks.measure import training_flops
-from benchmarks.worker import Failed, Worker
 
-CALLS = 0.3  # seconds
+CALLS = 0.3  # seconds of decoding in a turn
 BEGIN = time.monotonic()
 
 
@@ -16,7 +21,9 @@ def say(message):
 
 
 class Team:
-    """One worker for each entry. One that fails is reported and leaves; the others go on.
+    """One process for each entry: TensorFlow, JAX and PyTorch must not share one.
+
+    One that fails is reported and leaves; the others go on.
 
     Args:
         entries: `benchmarks.config.Entry`s.
@@ -24,59 +31,73 @@ class Team:
 
     Attributes:
         failures: The reason by the name of the entry.
-        fresh: Whether the workers have trained nothing so far.
     """
 
     def __init__(self, entries, threads):
         self.failures = {}
-        self.fresh = True
-        self.workers = {}
+        self._processes = {}
+        spawn = multiprocessing.get_context("spawn")
         for entry in entries:
             say(f"starting {entry.name}")
-            try:
-                self.workers[entry.name] = Worker(entry, threads)
-            except Failed as reason:
-                self._drop(entry.name, reason)
+            self._processes[entry.name] = ProcessPoolExecutor(1, spawn)
+            # A process inherits what is set when the first call starts it.
+            with mock.patch.dict(os.environ, _environment(entry, threads)):
+                self._ask(entry.name, worker.begin, entry)
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        for worker in self.workers.values():
-            worker.close()
+        for process in self._processes.values():
+            process.shutdown()
 
-    def _drop(self, name, reason):
-        say(f"{name} failed: {reason}")
-        self.failures[name] = str(reason).strip().splitlines()[-1]
-        if name in self.workers:
-            self.workers.pop(name).close()
+    def _ask(self, name, function, *args):
+        try:
+            return {name: self._processes[name].submit(function, *args).result()}
+        except Exception as error:  # whatever a library raises; the others can go on
+            say(f"{name} failed")
+            traceback.print_exception(error)
+            self.failures[name] = f"{type(error).__name__}: {error}".splitlines()[0]
+            self._processes.pop(name).shutdown()
+            return {}
 
-    def each(self, request, backwards=False):
-        """Lets every worker do something, one after the other.
+    def each(self, method, *args, backwards=False):
+        """Lets every entry do something, one after the other.
 
         Args:
-            request: A function of the worker.
+            method: Name of a method of `benchmarks.worker.Session`.
+            *args: Its arguments.
             backwards: Whether the last one begins.
 
         Returns:
-            What the function returned by the name of the entry, without those that failed.
+            The answers by the name of the entry, without those that failed.
         """
-        answers = {}
-        names = list(self.workers)
+        answers, names = {}, list(self._processes)
         for name in reversed(names) if backwards else names:
-            try:
-                answers[name] = request(self.workers[name])
-            except Failed as reason:
-                self._drop(name, reason)
+            answers |= self._ask(name, worker.do, method, *args)
         return {name: answers[name] for name in names if name in answers}
 
-    def interleave(self, turn, rounds):
+    def interleave(self, rounds, method, *args):
         """Rounds of one turn each; returns the list of every entry's turns, of those that last."""
-        answers = [self.each(turn, backwards=bool(i % 2)) for i in range(rounds)]
+        answers = [self.each(method, *args, backwards=bool(i % 2)) for i in range(rounds)]
         return {name: [answer[name] for answer in answers] for name in answers[-1]}
 
 
-def train(team, config, rounds, seconds, own, data):
+def _environment(entry, threads):
+    return {
+        "KERAS_BACKEND": entry.backend,
+        "OMP_NUM_THREADS": str(threads),
+        "TF_NUM_INTRAOP_THREADS": str(threads),
+        "TF_NUM_INTEROP_THREADS": str(threads),
+        # PyTorch's threads would wait for each other by spinning, which is ruinous where another
+        # program uses a core as well. OMP_WAIT_POLICY=active brings it back.
+        "OMP_WAIT_POLICY": os.environ.get("OMP_WAIT_POLICY", "passive"),
+        "XLA_PYTHON_CLIENT_PREALLOCATE": "false",  # several processes share the device
+        "TF_FORCE_GPU_ALLOW_GROWTH": "true",
+    }
+
+
+def train(team, config, rounds, seconds, data, own):
     """Training in turns of about `seconds`.
 
     Args:
@@ -84,49 +105,29 @@ def train(team, config, rounds, seconds, own, data):
         config: `benchmarks.config.Config`.
         rounds: Number of turns for each.
         seconds: About how long a turn takes.
-        own: Whether every peer makes its own batches.
-        data: `(sources, targets)` if it does, otherwise the batches of all.
+        data: The batches of all, or `(sources, targets)`.
+        own: Whether every peer makes its own batches, from sources and targets.
 
     Returns:
         By the name of the entry a dictionary with its `turns` and what else is to be known of it.
     """
-    built = team.each(lambda worker: worker("build", config))
-    team.each(lambda worker: worker("load", *data) if own else worker("hold", data))
-
-    def start(worker):
-        say(f"first steps of {worker.entry.name}")
-        return worker("first", own)
-
-    started = team.each(start)
-    steps = team.each(lambda worker: _steps(worker, seconds, own))
-    flops = None
+    built = team.each("build", config)
+    team.each("load", data, own)
+    say("first steps")
+    started = team.each("warm_up")
+    team.each("pace", seconds)
+    say("taking turns")
+    turns = team.interleave(rounds, "train")
+    memory = team.each("memory")
+    flops = {}
     if not own:
         inputs, labels = data[0]
-        flops = training_flops(config, *inputs["encoder_token_ids"].shape, labels.shape[1])
-    say("taking turns")
-    turns = team.interleave(lambda w: w("train", steps[w.entry.name], own), rounds)
-    # A process that has done other work before may still hold what that took.
-    memory = team.each(lambda worker: worker("memory")) if team.fresh else {}
-    team.fresh = False
+        shape = *inputs["encoder_token_ids"].shape, labels.shape[1]
+        flops = {"flops": training_flops(config, *shape)}
     return {
-        name: {
-            **built[name],
-            **started[name],
-            **memory.get(name, {}),
-            "flops": flops,
-            "turns": turns[name],
-        }
-        for name in turns
+        name: {**built[name], **started[name], **memory[name], **flops, "turns": turns[name]}
+        for name in memory
     }
-
-
-def _steps(worker, seconds, own):
-    """How many steps take so long. A call of `fit` costs something in itself: it does not count."""
-    few = worker("train", 2, own)["seconds"]
-    if few > seconds / 4:
-        return max(1, round(2 * seconds / few))
-    more = worker("train", 8, own)["seconds"]
-    return max(1, round(seconds / max((more - few) / 6, few / 100)))
 
 
 def decode(team, config, rounds, cases, sources):
@@ -143,23 +144,18 @@ def decode(team, config, rounds, cases, sources):
         For every case, by the name of the entry, a dictionary with its `turns` and the seconds of
         its `first` call. Entries without such a search are left out.
     """
-    built = team.each(lambda worker: worker("build", config))
-    team.each(lambda worker: worker("silence_end"))
+    built = team.each("build", config)
+    team.each("silence_end")
     results = {}
     for case in cases:
         rows, max_length, num_beams = case
         say(f"decoding {rows} rows to {max_length} tokens with {num_beams} beams")
         request = "decode", pad(sources[:rows]), max_length, num_beams
-        first, turns = _calls(team, rounds, request)
+        first = team.each(*request)
+        turns = team.interleave(rounds, *request, CALLS)
         results[case] = {
             name: {**built[name], "first": first[name]["seconds"], "turns": turns[name]}
             for name in turns
             if first[name]
         }
     return results
-
-
-def _calls(team, rounds, request):
-    """What a first call of everybody answers, and the turns after it."""
-    first = team.each(lambda worker: worker(*request))
-    return first, team.interleave(lambda worker: worker(*request, CALLS), rounds)

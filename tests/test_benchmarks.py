@@ -1,13 +1,13 @@
 """The benchmarks: their arithmetic, their batches, and that all peers are the same honest model."""
 
 import csv
-import math
 import os
 import subprocess
 import sys
 from collections import Counter
 from dataclasses import replace
 from importlib import import_module
+from itertools import islice
 
 import keras
 import numpy as np
@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from benchmarks import data, measure, report
 from benchmarks.__main__ import parse
-from benchmarks.config import PEERS, Config, Entry
-from benchmarks.worker import Failed, Worker
+from benchmarks.config import PEERS, Config, Entry, versions
+from benchmarks.turns import Team, decode, train
 from nlp104.data.batches import Batches
 from nlp104.data.tokenizer import END_ID, PAD_ID, START_ID
 
@@ -29,7 +29,7 @@ CONFIG = Config(
     hidden_dim=8,
     intermediate_dim=12,
     num_heads=2,
-    max_sequence_length=16,
+    max_sequence_length=data.LONGEST,
     batch_size=3,
 )
 HERE = [p for p in PEERS if p != "torch" and not Entry(p, BACKEND).missing()]
@@ -88,9 +88,6 @@ def test_real_tokens_are_counted_without_padding(pairs):
     sources, targets = map(list, zip(*pairs, strict=True))
     batches = [data.batch(sources, targets, 11, 15), data.batch(sources, targets)]
     assert data.real_tokens(batches) == 2 * sum(len(target) + 1 for target in targets)
-    padded = len(pairs) * (11 + 15)
-    real = sum(len(source) + len(target) + 2 for source, target in pairs)
-    assert math.isclose(data.padding_share(batches[:1]), 1 - real / padded)
 
 
 def test_same_batches_are_equal_for_all_and_of_one_shape():
@@ -187,9 +184,9 @@ def test_busy_cores_notices_another_program():
 def results():
     common = {"first": 2.0, "memory": 100.0, "parameters": 7}
     return {
-        "nlp104-jax": common | {"name": "nlp104", "turns": [turn(300, 1.0), turn(330, 1.0)]},
-        "series-jax": common | {"name": "series", "turns": [turn(10, 1.0), turn(12, 1.0)]},
-        "torch": common | {"name": "torch", "memory": 50.0, "turns": [turn(100, 1.0)] * 2},
+        "nlp104-jax": common | {"turns": [turn(300, 1.0), turn(330, 1.0)]},
+        "series-jax": common | {"turns": [turn(10, 1.0), turn(12, 1.0)]},
+        "torch": common | {"memory": 50.0, "turns": [turn(100, 1.0)] * 2},
     }
 
 
@@ -200,46 +197,6 @@ def test_rows_compare_with_the_best_peer():
     assert ours["times_best_peer"] == pytest.approx(3.15)
     assert torch["times_best_peer"] == 1
     assert series["size"] == "tiny"
-
-
-def test_goals_are_the_best_of_ours_by_the_best_of_theirs():
-    training = report.rows_of(results(), size="tiny", batches="same")
-    decoding = report.rows_of(results(), size="tiny", search="greedy", batch=1, length=8)
-    reached = {
-        row["what"]: (row["wanted"], row["reached"]) for row in report.goals(training, decoding)
-    }
-    start = "training, tiny, same batches"
-    assert reached[f"{start}: tokens/s of the best peer"] == ("≥ 1.5", 3.15)
-    assert reached[f"{start}: memory of the leanest peer"] == ("≤ 1", 2)
-    decoding = "decoding, tiny, greedy, batch 1: tokens/s of the series' loop"
-    assert reached[decoding] == ("≥ 20", pytest.approx(315 / 11))
-    assert len(reached) == 3  # nobody caches
-
-
-def test_a_batch_is_also_compared_with_the_loop_row_by_row():
-    decoding = [
-        {
-            "size": "tiny",
-            "search": "greedy",
-            "batch": batch,
-            "entry": f"{model}-jax",
-            "model": model,
-        }
-        | {"tokens_per_second": rate}
-        for model, batch, rate in (
-            ("nlp104", 1, 50.0),
-            ("series", 1, 10.0),
-            ("nlp104", 32, 700.0),
-            ("series", 32, 100.0),
-        )
-    ]
-    reached = {row["what"]: row["reached"] for row in report.goals([], decoding)}
-    what = "decoding, tiny, greedy, batch {}: tokens/s of the series' loop{}"
-    assert reached == {
-        what.format(1, ""): 5,
-        what.format(32, ""): 7,
-        what.format(32, ", row by row"): 70,
-    }
 
 
 def test_tables(tmp_path):
@@ -263,9 +220,9 @@ def test_document_holds_every_table():
     training = report.rows_of(results(), size="tiny", batches="own")
     decoding = report.rows_of(results(), size="tiny", search="beam 4", batch=1, length=8)
     text = report.document(
-        {"date": "today"}, training, decoding, {"x.png": "What"}, {"torch": "too little memory"}
+        {"date": "today"}, training, decoding, ["### What"], {"torch": "too little memory"}
     )
-    for part in ("| date | today |", "**nlp104-jax**", "end to end", "beam 4", "![What](x.png)"):
+    for part in ("| date | today |", "**nlp104-jax**", "end to end", "beam 4", "### What"):
         assert part in text
     assert "same batches" not in text
     assert "too little memory" in text
@@ -286,6 +243,14 @@ def test_entries_and_options():
     options = parse(["--quick", "--rounds", "7", "--batches", "1,2"])
     assert (options.rounds, options.batches, options.sizes) == (7, [1, 2], ["tiny"])
     assert options.name.endswith("-quick")
+    assert not [entry.name for entry in options.entries if "jax" in entry.name]
+    assert [entry.name for entry in parse(["--quick", "--entries", "torch"]).entries] == ["torch"]
+
+
+def test_versions_of_what_the_entries_need():
+    found = versions([Entry("stock", BACKEND), Entry("series", BACKEND)])
+    assert list(found) == ["python", "nlp104", "keras", BACKEND]
+    assert found["keras"] == keras.__version__
 
 
 # Peers.
@@ -344,50 +309,92 @@ def test_greedy_search_is_the_best_token_of_every_step(peers, name):
     np.testing.assert_array_equal(peer.decode(source, 2), written)
 
 
-def test_own_batches_are_counted_and_given_back(peers):
-    """Those of the package, where an epoch's last batches stand for all of them."""
-    peer = peers["nlp104"]
-    peer.load([[5, 6, 7], [8], [9, 10]] * 4, [[11], [12, 13, 14, 15], [16, 17]] * 4)
-    batches = list(peer.train_own(2))
-    assert [len(labels) for _, labels in batches] == [CONFIG.batch_size] * 2
-    assert peer.first_step is not None
+@pytest.mark.parametrize("name", HERE)
+def test_own_batches_hold_every_pair_once_an_epoch(peers, name):
+    sources, targets = [[5, 6, 7], [8], [9, 10]] * 4, [[11], [12, 13, 14, 15], [16, 17]] * 4
+    batches = list(islice(peers[name].batches(sources, targets), 8))
+    for epoch in (batches[:4], batches[4:]):
+        assert [len(labels) for _, labels in epoch] == [CONFIG.batch_size] * 4
+        assert data.real_tokens(epoch) == sum(len(target) + 1 for target in targets)
+    before = peers[name].parameters(), peers[name].logits(batch()[0])
+    peers[name].train(batches[:2], own=True)
+    assert peers[name].parameters() == before[0]
+    assert np.abs(peers[name].logits(batch()[0]) - before[1]).max() > 1e-5  # it has learned
 
 
 def test_own_batches_of_positions(peers, monkeypatch):
     peer = peers["nlp104"]
     monkeypatch.setattr(peer, "config", replace(CONFIG, tokens_per_batch=40))
-    peer.load([[5, 6, 7], [8], [9, 10]] * 4, [[11], [12, 13, 14, 15], [16, 17]] * 4)
-    batches = list(peer.train_own(2))
+    found = peer.batches([[5, 6, 7], [8], [9, 10]] * 4, [[11], [12, 13, 14, 15], [16, 17]] * 4)
+    batches = list(islice(found, 2))
     for inputs, labels in batches:
         assert max(inputs["encoder_token_ids"].size, labels.size) <= 40
     assert max(len(labels) for _, labels in batches) > CONFIG.batch_size
 
 
+# Processes.
+
+
+class Recorded(Team):
+    """A team without processes, whose entries note when it is their turn."""
+
+    def __init__(self, names, breaks=()):
+        self.failures, self.turns, self._breaks = {}, [], breaks
+        self._processes = dict.fromkeys(names, self)
+
+    def submit(self, function, *args):
+        return self
+
+    def shutdown(self):
+        self.turns.append("left")
+
+    def _ask(self, name, function, *args):
+        self.turns.append((name, *args))
+        return super()._ask(name, function, *args)
+
+    def result(self):
+        if self.turns[-1] in self._breaks:
+            self._breaks.remove(self.turns[-1])
+            raise MemoryError("too little")
+        return self.turns[-1][0]
+
+
+def test_entries_take_turns_there_and_back():
+    team = Recorded(["a", "b", "c"])
+    assert team.interleave(3, "train") == {name: [name] * 3 for name in "abc"}
+    assert [name for name, _ in team.turns] == [*"abc", *"cba", *"abc"]
+
+
+def test_one_that_fails_leaves_and_the_others_go_on(capsys):
+    team = Recorded(["a", "b", "c"], breaks=[("b", "train")])
+    assert team.interleave(2, "train") == {"a": ["a"] * 2, "c": ["c"] * 2}
+    assert team.failures == {"b": "MemoryError: too little"}
+    assert [t if t == "left" else t[0] for t in team.turns] == ["a", "b", "left", "c", "c", "a"]
+    assert "too little" in capsys.readouterr().err
+
+
 @pytest.mark.skipif(BACKEND != "tensorflow", reason="a process of its own: once is enough")
-def test_worker_answers_and_says_what_failed():
+def test_a_process_measures_and_says_what_failed(capsys, monkeypatch):
+    monkeypatch.setenv("KERAS_BACKEND", "unheard of")  # each entry has its own
     entry = APART[0] if APART else Entry("stock", BACKEND)
-    worker = Worker(entry, threads=1)
-    try:
-        assert worker.started["imported"] > 10
-        assert worker("build", CONFIG)["parameters"] > 1000
-        worker("hold", [batch(8, 8)] * 2)
-        if APART:  # PyTorch, which may not share a process with the others
-            check_padding(lambda inputs: worker("logits", inputs))
-            assert worker("first", False)["first"] > 0
-            assert worker("train", 3, False)["tokens"] == 3 * 10
-        assert worker("decode", batch()[0]["encoder_token_ids"], 2, 4) is None  # no beams
-        with pytest.raises(Failed, match="no_such_method"):
-            worker("no_such_method")
-    finally:
-        worker.close()
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["corpus_facts", "decoding_profile", "depth", "precision", "profile", "recipes", "wires"],
-)
-def test_a_script_explains_itself_instead_of_starting(name, capsys):
-    with pytest.raises(SystemExit) as exit_:
-        import_module(f"benchmarks.{name}").main(["--help"])
-    assert exit_.value.code == 0
-    assert f"benchmarks.{name}" in capsys.readouterr().out
+    wide = [batch(8, 8)] * 2
+    with Team([entry], threads=1) as team:
+        found = train(team, CONFIG, 2, 0.01, wide, own=False)[entry.name]
+        assert found["parameters"] > 1000
+        assert found["warm_up"] > found["first"] > 0
+        assert found["memory"] > 0
+        assert found["flops"] == measure.training_flops(CONFIG, 3, 8, 8)
+        for turn in found["turns"]:
+            assert turn["tokens"] == turn["steps"] * 10
+            assert turn["seconds"] > 0
+        check_padding(lambda inputs: team.each("logits", inputs)[entry.name])
+        cases = [(2, 3, 1), (2, 3, 4)]
+        found = decode(team, CONFIG, 2, cases, [[5, 6, 3], [7, 3]])
+        for turn in found[2, 3, 1][entry.name]["turns"]:
+            assert turn["tokens"] == turn["calls"] * 2 * 3
+            assert turn["seconds"] > 0.29
+        assert found[2, 3, 4] == {}  # neither PyTorch nor Keras has a beam search
+        assert team.failures == {}
+        assert team.each("no_such_method") == {}
+        assert "no_such_method" in team.failures[entry.name]
+        assert "Traceback" in capsys.readouterr().err

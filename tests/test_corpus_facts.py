@@ -1,4 +1,4 @@
-"""What `benchmarks/corpus_facts.py` counts, against counts by brute force."""
+"""What `experiments.corpus_facts` counts, against counts by brute force."""
 
 import json
 import random
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks import corpus_facts
+from experiments import corpus_facts
 from nlp104.data import corpus
 from nlp104.data.batches import Batches
 from nlp104.figures import results

@@ -1,16 +1,16 @@
-"""`tools.listening` tells a model that reads its source from one that does not."""
+"""`experiments.listening` tells a model that reads its source from one that does not."""
 
 import json
 
 import numpy as np
 import pytest
 
+from experiments.listening import COUNT, listening
 from nlp104.data import grammar
 from nlp104.data.corpus import load_corpus
 from nlp104.training.run_record import write_record
 from nlp104.training.settings import complete_settings
 from nlp104.translation.pretrained import load_pretrained
-from tools.listening import COUNT, listening
 
 SIZES = 200, 80, 10
 

@@ -1,10 +1,9 @@
-"""`benchmarks.precision` trains in the precision it names, goes on where it was, and sums up."""
+"""`experiments.precision` trains in the precision it names, goes on where it was, and sums up."""
 
 import json
 
-import keras
-
-from benchmarks import precision
+from experiments import precision
+from nlp104.figures import results
 
 SMALL = {"data": "grammar", "epochs": 1, "pairs": 40, "hidden_dim": 16, "intermediate_dim": 16}
 
@@ -14,14 +13,13 @@ def test_runs_are_kept_and_not_repeated(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(precision, "SEEDS", (1,))
     monkeypatch.setattr(precision, "TESTED", 5)
     monkeypatch.setattr(precision, "SETTINGS", SMALL)
-    computed, make = [], precision.commands.ingredients.make_model
+    computed, train = [], precision.commands.train
 
-    def make_model(*arguments):
-        model = make(*arguments)
-        computed.append(keras.dtype_policies.get(model.dtype_policy).name)
-        return model
+    def noting(output, **settings):
+        computed.append(settings["dtype"])
+        return train(output, **settings)
 
-    monkeypatch.setattr(precision.commands.ingredients, "make_model", make_model)
+    monkeypatch.setattr(precision.commands, "train", noting)
     precision.main([])
     assert computed == ["float32", "mixed_bfloat16", "mixed_float16"]
     runs = json.loads((tmp_path / "grammar.json").read_text(encoding="utf-8"))["runs"]
@@ -36,7 +34,7 @@ def test_table_has_means_and_extremes():
     numbers = {"val_loss": 1.0, "val_accuracy": 0.5, "bleu": 40.0, "exact_match": 0.25}
     runs = {
         f"{dtype}/{seed}": numbers | {"val_loss": float(seed), "seconds": 10 * seed}
-        for dtype in precision.recipe.DTYPES
+        for dtype in precision.DTYPES
         for seed in (1, 2, 6)
     }
     *_, last = precision.table(runs).splitlines()
@@ -44,3 +42,8 @@ def test_table_has_means_and_extremes():
     assert cells[:2] == ["mixed_float16", "3.000 (1.000 to 6.000)"]
     assert cells[2] == "50.0 (50.0 to 50.0)"
     assert cells[-1] == "30 (10 to 60)"
+
+
+def test_the_report_shows_the_stored_numbers():
+    record = json.loads(results.read("precision/grammar.json"))
+    assert precision.table(record["runs"]) in results.read("precision/README.md")

@@ -1,11 +1,11 @@
-"""`benchmarks.recipes` trains as it says, on equal pairs, and its table is that of its numbers."""
+"""`experiments.recipes` trains as it says, on equal pairs, and its table is that of its numbers."""
 
 import json
 
 import numpy as np
 import pytest
 
-from benchmarks import recipes
+from experiments import recipes
 from nlp104.data.corpus import load_corpus
 from nlp104.figures import results
 
@@ -74,7 +74,9 @@ def test_what_is_stored_is_not_trained_again_and_the_table_is_complete(tmp_path,
 
     monkeypatch.setattr(recipes, "RESULTS", tmp_path / "recipes")
     monkeypatch.setattr(recipes, "run", run)
-    monkeypatch.setattr(recipes, "load", lambda *_, **__: load_corpus("grammar", sizes=(10, 5, 5)))
+    monkeypatch.setattr(
+        recipes, "load_corpus", lambda *_, **__: load_corpus("grammar", sizes=(10, 5, 5))
+    )
     for _ in range(2):
         recipes.main(["--data", "fra.txt"])
         assert trained == list(recipes.RECIPES)

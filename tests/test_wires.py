@@ -1,4 +1,4 @@
-"""Each variant of `benchmarks.wires` lacks its wire and no other."""
+"""Each variant of `experiments.wires` lacks its wire and no other."""
 
 import json
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from keras import ops
 
-from benchmarks import wires
+from experiments import wires
 from nlp104.figures import results
 from nlp104.transformer import block
 from nlp104.transformer.residual import Residual

@@ -1,9 +1,5 @@
 """What the Keras entries have in common: `model.fit`, and programs around a model."""
 
-import importlib
-import importlib.metadata
-import time
-
 import keras
 import numpy as np
 from keras import ops
@@ -24,9 +20,8 @@ class KerasPeer:
             a reader: yes on a GPU, no on a CPU. JAX always compiles.
     """
 
-    name = ""
-    batching = "longest"
-    packages = ("keras",)
+    has_beam_search = False
+    fixed_length = False  # whether its documentation pads all batches to one length
 
     def __init__(self, config, jit_compile=False):
         keras.config.set_dtype_policy(config.dtype)
@@ -34,7 +29,6 @@ class KerasPeer:
         self.config, self.jit_compile = config, jit_compile
         self.model = self.make_model(config)
         self.compile()
-        self.first_step = None  # when the first training step was done
         self._programs = {}
 
     def make_model(self, config):
@@ -51,32 +45,26 @@ class KerasPeer:
             jit_compile=True if self.jit_compile else "auto",
         )
 
-    def train(self, batches):
-        return self.fit(dataset(batches, one_shape=True))
-
-    def fit(self, data):
-        history = self.model.fit(
-            data, epochs=1, verbose=0, shuffle=False, callbacks=[_FirstStep(self)]
-        )
-        return history.history["loss"][-1]
-
     @property
     def compiles(self):
         """Whether every shape costs seconds of compiling."""
         return self.jit_compile or keras.backend.backend() == "jax"
 
-    def load(self, sources, targets):
+    @property
+    def width(self):
+        """The columns of its own batches; `None`: as many as each needs."""
         # Where every shape is compiled, no tutorial pads to the longest.
-        self._width = LONGEST if self.compiles or self.batching == "fixed" else None
-        self._stream = stream(sources, targets, self.config.batch_size, self._width)
+        return LONGEST if self.compiles or self.fixed_length else None
 
-    def train_own(self, steps):
-        batches = [next(self._stream) for _ in range(steps)]
-        self.fit(dataset(batches, one_shape=self._width is not None))
-        return batches
+    def batches(self, sources, targets):
+        return stream(sources, targets, self.config.batch_size, self.width)
+
+    def train(self, batches, own=False):
+        data = dataset(batches, one_shape=not own or self.width is not None)
+        self.model.fit(data, verbose=0, shuffle=False)
 
     def warm_up(self):
-        self.train_own(2)
+        """Nothing: all batches have one shape, or one program for all shapes."""
 
     def logits(self, inputs):
         inputs = {name: np.asarray(ids, "int32") for name, ids in inputs.items()}
@@ -103,7 +91,10 @@ class KerasPeer:
         return ops.convert_to_numpy(self._programs[key](np.asarray(encoder_token_ids, "int32")))
 
     def search(self, max_length, num_beams):
-        """A function from `[batch, source]` to `[batch, max_length]`, in `keras.ops`."""
+        """A function from `[batch, source]` to `[batch, max_length]`, in `keras.ops`.
+
+        Without a beam search of its own, a peer may take it that there is one beam.
+        """
         raise NotImplementedError
 
     def program(self, function):
@@ -130,24 +121,6 @@ class KerasPeer:
                 return function(ops.convert_to_tensor(ids))
 
         return eager
-
-    def versions(self):
-        backend = keras.backend.backend()
-        found = {name: importlib.metadata.version(name) for name in self.packages}
-        return found | {backend: importlib.import_module(backend).__version__}
-
-
-class _FirstStep(keras.callbacks.Callback):
-    """Notes the time at which the first step of all was done."""
-
-    def __init__(self, peer):
-        super().__init__()
-        self._peer = peer
-
-    def on_train_batch_end(self, batch, logs=None):
-        if self._peer.first_step is None:
-            float(logs["loss"])  # waits for the device
-            self._peer.first_step = time.perf_counter()
 
 
 class Listed(keras.utils.PyDataset):

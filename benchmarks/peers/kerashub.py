@@ -89,9 +89,8 @@ class Transformer(keras.Model):
 class Peer(KerasPeer):
     """Trained on batches of a fixed length; decodes with KerasHub's samplers and their caches."""
 
-    name = "KerasHub"
-    batching = "fixed"
-    packages = ("keras-hub", "keras")
+    has_beam_search = True
+    fixed_length = True
 
     def make_model(self, config):
         model = Transformer(config)

@@ -1,6 +1,8 @@
 """`nlp104`, used the way its command line uses it."""
 
-from benchmarks.peers.keras_peer import KerasPeer, Listed
+from itertools import count
+
+from benchmarks.peers.keras_peer import KerasPeer
 from nlp104 import decoding
 from nlp104.data.batches import Batches
 from nlp104.training.optimizer import compile_model
@@ -10,9 +12,7 @@ from nlp104.transformer.model import Transformer
 class Peer(KerasPeer):
     """`Transformer`, `compile_model` and `Batches`, with attention dropout like the others."""
 
-    name = "nlp104"
-    batching = "buckets"
-    packages = ("nlp104", "keras")
+    has_beam_search = True
 
     def make_model(self, config):
         return Transformer(
@@ -25,6 +25,7 @@ class Peer(KerasPeer):
             attention_dropout=config.dropout,
             max_sequence_length=config.max_sequence_length,
             epsilon=config.epsilon,
+            attention_gain=1.0,
         )
 
     def compile(self):
@@ -35,7 +36,11 @@ class Peer(KerasPeer):
             jit_compile=True if self.jit_compile else "auto",
         )
 
-    def load(self, sources, targets):
+    @property
+    def width(self):
+        return None
+
+    def batches(self, sources, targets):
         self._batches = Batches(
             sources,
             targets,
@@ -44,30 +49,21 @@ class Peer(KerasPeer):
             bucket_width=8 if self.compiles else 1,  # as `nlp104 train` chooses it
             seed=self.config.seed,
         )
-        self._epoch = 0
 
-    def train_own(self, steps):
-        """The last steps of an epoch, of the next one each time: batches in random order."""
-        batches = self._batches
-        batches.seek(self._epoch)
-        here = self._epoch, max(0, len(batches) - steps)
-        self._epoch += 1
-        batches.seek(*here)
-        self.fit(batches.feed())
-        return self._given(*here)
+        def epochs():
+            for epoch in count():
+                self._batches.seek(epoch)
+                yield from self._batches
 
-    def _given(self, epoch, step):
-        self._batches.seek(epoch, step)
-        yield from self._batches
+        return epochs()
 
     def warm_up(self):
+        """Batches of every shape, where each is compiled: any may come in any turn."""
         if self.compiles:
-            # Batches of every shape, since any may come in any turn.
             shapes = {}
             for inputs, labels in self._batches:
                 shapes[labels.shape, inputs["encoder_token_ids"].shape] = inputs, labels
-            self.fit(Listed(list(shapes.values())))
-        self.train_own(2)
+            self.train(list(shapes.values()), own=True)
 
     def output_bias(self):
         return self.model.output_bias

@@ -1,7 +1,6 @@
 """`torch.nn.Transformer` in a plain PyTorch training loop and its tutorials' greedy loop."""
 
 import math
-import time
 
 import numpy as np
 import torch
@@ -68,8 +67,7 @@ class Transformer(nn.Module):
 
 
 class Peer:
-    name = "torch.nn.Transformer"
-    batching = "longest"
+    has_beam_search = False
 
     def __init__(self, config, jit_compile=False):
         torch.manual_seed(config.seed)
@@ -85,7 +83,6 @@ class Peer:
         self.scaler = torch.amp.GradScaler(
             self.device.type, enabled=config.dtype == "mixed_float16"
         )
-        self.first_step = None
 
     def _autocast(self):
         return torch.autocast(self.device.type, self.half, enabled=self.half is not None)
@@ -93,9 +90,8 @@ class Peer:
     def _tensor(self, ids):
         return torch.from_numpy(np.asarray(ids, "int64")).to(self.device)
 
-    def train(self, batches):
+    def train(self, batches, own=False):
         self.model.train()
-        losses = 0.0
         for inputs, labels in batches:
             source, target = (
                 self._tensor(inputs[f"{side}_token_ids"]) for side in ("encoder", "decoder")
@@ -107,22 +103,13 @@ class Peer:
             self.scaler.scale(loss).backward()
             self.scaler.step(self.optimizer)
             self.scaler.update()
-            losses += loss.detach()
-            if self.first_step is None:
-                loss.item()  # waits for the device
-                self.first_step = time.perf_counter()
-        return losses.item() / len(batches)
+        loss.item()  # waits for the device
 
-    def load(self, sources, targets):
-        self._stream = stream(sources, targets, self.config.batch_size)
-
-    def train_own(self, steps):
-        batches = [next(self._stream) for _ in range(steps)]
-        self.train(batches)
-        return batches
+    def batches(self, sources, targets):
+        return stream(sources, targets, self.config.batch_size)
 
     def warm_up(self):
-        self.train_own(2)
+        """Nothing: PyTorch compiles nothing here."""
 
     @torch.no_grad()
     def logits(self, inputs):
@@ -142,8 +129,6 @@ class Peer:
     @torch.no_grad()
     def decode(self, encoder_token_ids, max_length, num_beams=1):
         """The encoder once, the decoder on the whole prefix for every token: there is no cache."""
-        if num_beams > 1:
-            raise NotImplementedError("torch.nn has no beam search")
         self.model.eval()
         source = self._tensor(encoder_token_ids)
         with self._autocast():
@@ -154,6 +139,3 @@ class Peer:
                 best = self.model.logits(x[:, -1]).argmax(-1, keepdim=True)
                 tokens = torch.cat([tokens, best], dim=1)
         return tokens[:, 1:].cpu().numpy()
-
-    def versions(self):
-        return {"torch": torch.__version__}

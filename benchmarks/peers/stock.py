@@ -9,8 +9,6 @@ from benchmarks.peers.keras_peer import KerasPeer, sinusoid, start_tokens, token
 class Peer(KerasPeer):
     """`keras.layers.MultiHeadAttention` with explicit masks; no cache, since Keras has none."""
 
-    name = "keras.layers"
-
     def make_model(self, config):
         inputs = token_inputs()
         source, target = inputs["encoder_token_ids"], inputs["decoder_token_ids"]
@@ -43,9 +41,6 @@ class Peer(KerasPeer):
         return self.decoder.get_layer("logits").bias
 
     def search(self, max_length, num_beams):
-        if num_beams > 1:
-            raise NotImplementedError("Keras has no beam search")
-
         def greedy(ids):
             memory = self.encoder(ids, training=False)
             places = ops.arange(max_length + 1)

@@ -1,6 +1,6 @@
 """What skip connections and normalisation do for training a stack of six encoder layers.
 
-    python -m benchmarks.depth
+    python -m experiments.depth
 
 writes ``results/depth/losses.json``: the training loss of five stacks that differ in nothing else,
 with three seeds each, on lines of random words that are to be said backwards. Every step sees new
@@ -8,19 +8,18 @@ lines, so the loss is that of lines never seen before. The chapter on skip conne
 """
 
 import argparse
-import json
 import sys
-from pathlib import Path
 
 import keras
 import numpy as np
 
+from experiments import records
 from nlp104.attention.multi_head import MultiHeadAttention
 from nlp104.encoding.embedding import TokenAndPositionEmbedding
 from nlp104.training.run_record import software_versions
 from nlp104.transformer.feed_forward import FeedForward
 
-RESULTS = Path(__file__).resolve().parents[1] / "results" / "depth"
+RESULTS = records.RESULTS / "depth"
 SEEDS = (1, 2, 3)
 LAYERS, WIDTH, WORDS, LENGTH = 6, 32, 16, 12
 BATCH, STEPS, EVERY, RATE = 32, 700, 50, 1e-3
@@ -73,15 +72,14 @@ def train(seed, **variant):
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.depth", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m experiments.depth", description=__doc__)
     parser.parse_args(arguments)
     losses = {}
     for name, variant in VARIANTS.items():
         losses[name] = [train(seed, **variant) for seed in SEEDS]
         print(f"{name}: {[run[-1] for run in losses[name]]}", flush=True)
-    RESULTS.mkdir(parents=True, exist_ok=True)
     record = {
-        "command": "python -m benchmarks.depth",
+        "command": "python -m experiments.depth",
         "seeds": SEEDS,
         "layers": LAYERS,
         "steps_per_point": EVERY,
@@ -90,8 +88,7 @@ def main(arguments=None):
         "versions": software_versions(keras.backend.backend()),
         "losses": losses,
     }
-    text = json.dumps(record, indent=1)
-    (RESULTS / "losses.json").write_text(text + "\n", encoding="utf-8")
+    records.write(RESULTS / "losses.json", record)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Does a model listen to its source? What its loss curve does not tell.
 
-    python -m tools.listening RUN --data train --validation valid --test test.2016
+    python -m experiments.listening RUN --data train --validation valid --test test.2016
 
 writes ``RUN/listening.json``: the loss and the share of right tokens on some validation sentences
 with their own sources and with the sources of others, and how widely every head looks. A decoder
@@ -9,19 +9,19 @@ equal weights looks at everything, which is to say at nothing.
 """
 
 import argparse
-import json
+import sys
 from pathlib import Path
 
 import numpy as np
 from keras import ops
 
+from experiments import records
 from nlp104.data.batches import Batches
 from nlp104.training.optimizer import compile_model
 from nlp104.training.pipeline import read_corpus
 from nlp104.training.run_record import read_record
 from nlp104.training.settings import PATHS
 from nlp104.translation.translator import Translator
-from nlp104.utils.files import replacing
 
 COUNT = 64
 
@@ -80,13 +80,16 @@ def _entropies(model, inputs):
     return {"entropy": found, "entropy of equal weights": equal}
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def main(arguments=None):
+    parser = argparse.ArgumentParser(prog="python -m experiments.listening", description=__doc__)
     parser.add_argument("run", type=Path, help="directory that nlp104 train made")
     for place in PATHS:
         parser.add_argument(f"--{place}", default=argparse.SUPPRESS, help="as of nlp104 train")
-    options = parser.parse_args()
-    with replacing(options.run / "listening.json") as temporary:
-        found = json.dumps(listening(**vars(options)), indent=1)
-        temporary.write_text(found + "\n", encoding="utf-8")
-    print(f"written to {options.run / 'listening.json'}")
+    options = parser.parse_args(arguments)
+    path = options.run / "listening.json"
+    records.write(path, listening(**vars(options)))
+    print(f"written to {path}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,6 +1,6 @@
 """Score a model that comes with the package on the test part of its corpus.
 
-    python -m tools.score NAME --data fra.txt
+    python -m experiments.score NAME --data fra.txt
 
 writes ``results/NAME/scores.json``: sacreBLEU and exact match, greedy and with four beams, BLEU by
 the length of the source, and some translations, drawn by lot. A source with several translations
@@ -8,15 +8,14 @@ in the test part counts once, and each of them is right.
 """
 
 import argparse
-import json
+import sys
 
 import numpy as np
 
+from experiments import records
 from nlp104.data.corpus import load_corpus
-from nlp104.figures.results import FOLDER
 from nlp104.translation.evaluation import bleu, exact_match
 from nlp104.translation.pretrained import load_pretrained
-from nlp104.utils.files import replacing
 
 SHOWN = 40
 LENGTHS = ((1, 4), (5, 6), (7, 9), (10, 14), (15, 99))  # words
@@ -60,14 +59,16 @@ def scores(name, data, seed):
     return found
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def main(arguments=None):
+    parser = argparse.ArgumentParser(prog="python -m experiments.score", description=__doc__)
     parser.add_argument("name", help="what nlp104.load_pretrained calls it")
     parser.add_argument("--data", required=True, help="the file that it was trained on")
     parser.add_argument("--seed", type=int, default=104, help="of the split")
-    options = parser.parse_args()
-    (FOLDER / options.name).mkdir(exist_ok=True)
-    with replacing(FOLDER / options.name / "scores.json") as temporary:
-        text = json.dumps(scores(**vars(options)), indent=1, ensure_ascii=False)
-        temporary.write_text(text + "\n", encoding="utf-8")
-    print(f"written to {FOLDER / options.name / 'scores.json'}")
+    options = parser.parse_args(arguments)
+    path = records.RESULTS / options.name / "scores.json"
+    records.write(path, scores(**vars(options)))
+    print(f"written to {path}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

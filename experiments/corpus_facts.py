@@ -1,6 +1,6 @@
 """What is in a corpus: repeats, lengths, signs, the leak of a random split, vocabularies, padding.
 
-    python -m benchmarks.corpus_facts NAME [--data-dir FOLDER]
+    python -m experiments.corpus_facts NAME [--data-dir FOLDER]
 
 writes ``results/corpora/NAME.json``; NAME is one of `nlp104.data.corpus.NAMES`. Nothing is random
 but what the fixed seed decides, so a second run writes the same file. The chapter on data draws
@@ -9,19 +9,19 @@ the grammar.
 """
 
 import argparse
-import json
+import sys
 import unicodedata
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 
+from experiments import records
 from nlp104.data import corpus, splits
 from nlp104.data.batches import Batches
 from nlp104.data.tokenizer import Tokenizer
 from nlp104.translation import evaluation
 
-RESULTS = Path(__file__).resolve().parents[1] / "results" / "corpora"
+RESULTS = records.RESULTS / "corpora"
 SEED = 104
 SHARES = (0.02, 0.05, 0.10, 0.15, 0.20, 0.30, 0.50)
 WIDTHS = (1, 2, 4, 8, 16)
@@ -226,16 +226,15 @@ def facts(name, directory=None):
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.corpus_facts", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m experiments.corpus_facts", description=__doc__)
     parser.add_argument("name", choices=corpus.NAMES)
     parser.add_argument("--data-dir", help="where the files of the corpus are")
     options = parser.parse_args(arguments)
     found = facts(options.name, options.data_dir)
-    RESULTS.mkdir(parents=True, exist_ok=True)
     path = RESULTS / f"{options.name}.json"
-    path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    print(path.name)
+    records.write(path, found)
+    print(f"written to {path}")
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

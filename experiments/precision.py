@@ -1,6 +1,6 @@
 """Does mixed precision end where float32 ends? The same training, three seeds of each.
 
-    python -m benchmarks.precision
+    python -m experiments.precision
 
 trains the preset tiny on the grammar as `nlp104 train --dtype …` does, translates the test part,
 and writes ``results/precision/grammar.json``. A run that was stopped goes on where it was.
@@ -18,7 +18,7 @@ from pathlib import Path
 
 import keras
 
-from benchmarks import report
+from experiments import records
 from nlp104.cli import commands
 from nlp104.data.corpus import load_corpus
 from nlp104.training.run_record import software_versions
@@ -26,9 +26,9 @@ from nlp104.training.settings import DTYPES
 from nlp104.translation.evaluation import bleu, exact_match
 from nlp104.translation.translator import Translator
 
-RESULTS = Path(__file__).resolve().parents[1] / "results" / "precision"
+RESULTS = records.RESULTS / "precision"
 SEEDS = (1, 2, 3)
-SETTINGS = {"data": "grammar", "epochs": 3}
+SETTINGS = {"data": "grammar", "epochs": 3, "attention_gain": 1.0}
 TEST_SEED = 104  # all translate the same sentences
 TESTED = 1_000
 
@@ -51,41 +51,36 @@ def run(dtype, seed, output):
 
 
 def table(runs):
-    """Means over the seeds, and how far apart the seeds are, as Markdown."""
-
-    def over_seeds(name, digits, scale=1):
-        def text(row):
-            values = [scale * run[name] for run in row["runs"]]
-            mean = f"{statistics.mean(values):.{digits}f}"
-            return f"{mean} ({min(values):.{digits}f} to {max(values):.{digits}f})"
-
-        return text
-
-    columns = {
-        "precision": lambda row: row["dtype"],
-        "validation loss": over_seeds("val_loss", 3),
-        "next token right, %": over_seeds("val_accuracy", 1, scale=100),
-        "BLEU": over_seeds("bleu", 1),
-        "exact match, %": over_seeds("exact_match", 1, scale=100),
-        "training, s": over_seeds("seconds", 0),
+    """The mean over the seeds and, in brackets, lowest and highest, as Markdown."""
+    columns = {  # the heading, and how many digits of which multiple are shown
+        "val_loss": ("validation loss", 3, 1),
+        "val_accuracy": ("next token right, %", 1, 100),
+        "bleu": ("BLEU", 1, 1),
+        "exact_match": ("exact match, %", 1, 100),
+        "seconds": ("training, s", 0, 1),
     }
-    rows = [
-        {"dtype": dtype, "runs": [runs[key] for key in runs if key.startswith(f"{dtype}/")]}
-        for dtype in DTYPES
-    ]
-    return report.markdown(rows, columns)
+    headings = " | ".join(heading for heading, _, _ in columns.values())
+    lines = [f"| precision | {headings} |", "| --- |" + " --: |" * len(columns)]
+    for dtype in DTYPES:
+        cells = [dtype]
+        for name, (_, digits, scale) in columns.items():
+            values = [scale * run[name] for key, run in runs.items() if key.startswith(f"{dtype}/")]
+            shown = (f"{x:.{digits}f}" for x in (statistics.mean(values), min(values), max(values)))
+            cells.append("{} ({} to {})".format(*shown))
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.precision", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m experiments.precision", description=__doc__)
     parser.parse_args(arguments)
     path = RESULTS / "grammar.json"
     record = {
-        "command": "python -m benchmarks.precision",
+        "command": "python -m experiments.precision",
         "settings": SETTINGS,
         "tested": TESTED,
         "versions": software_versions(keras.backend.backend()),
-        "runs": report.runs_so_far(path),
+        "runs": records.runs_so_far(path),
     }
     for seed in SEEDS:
         for dtype in DTYPES:
@@ -95,8 +90,8 @@ def main(arguments=None):
             with tempfile.TemporaryDirectory() as folder:
                 record["runs"][key] = run(dtype, seed, Path(folder))
             print(key, record["runs"][key], flush=True)
-            report.write_record(path, record)
-    print(table(record["runs"]), end="")
+            records.write(path, record)
+    print(table(record["runs"]))
 
 
 if __name__ == "__main__":

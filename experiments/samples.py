@@ -1,22 +1,22 @@
 """How a run's translations of some test sentences change from epoch to epoch.
 
-    python -m tools.samples RUN --data fra.txt
+    python -m experiments.samples RUN --data fra.txt
 
 writes ``RUN/samples.json`` for the epochs whose weights the run still has: `nlp104 train` keeps as
 many as ``--average`` says.
 """
 
 import argparse
-import json
+import sys
 from pathlib import Path
 
 import numpy as np
 
+from experiments import records
 from nlp104.data.corpus import load_corpus
 from nlp104.training.checkpoints import epoch_checkpoints, epoch_of
 from nlp104.training.run_record import read_record
 from nlp104.translation.translator import Translator
-from nlp104.utils.files import replacing
 
 COUNT = 12
 
@@ -43,12 +43,15 @@ def samples(run, data):
     return {"sources": sources, "references": references, "epochs": epochs}
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def main(arguments=None):
+    parser = argparse.ArgumentParser(prog="python -m experiments.samples", description=__doc__)
     parser.add_argument("run", type=Path, help="directory that nlp104 train made")
     parser.add_argument("--data", required=True, help="the file that it was trained on")
-    options = parser.parse_args()
-    with replacing(options.run / "samples.json") as temporary:
-        found = json.dumps(samples(**vars(options)), indent=1, ensure_ascii=False)
-        temporary.write_text(found + "\n", encoding="utf-8")
-    print(f"written to {options.run / 'samples.json'}")
+    options = parser.parse_args(arguments)
+    path = options.run / "samples.json"
+    records.write(path, samples(**vars(options)))
+    print(f"written to {path}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

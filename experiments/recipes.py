@@ -1,7 +1,7 @@
 """The series' model and settings beside ours, on the same sentence pairs, equally often.
 
-    python -m benchmarks.recipes --data fra.txt            # reduced, for two cores
-    python -m benchmarks.recipes --data fra.txt --full     # the series' sizes, for a GPU
+    python -m experiments.recipes --data fra.txt            # reduced, for two cores
+    python -m experiments.recipes --data fra.txt --full     # the series' sizes, for a GPU
 
 writes ``results/recipes/<scale>.json``. A run that was stopped goes on with the next recipe.
 
@@ -16,15 +16,14 @@ import sys
 import time
 import unicodedata
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 import keras
 
-from benchmarks import report
 from benchmarks.config import Config
 from benchmarks.data import pad, stream
 from benchmarks.peers import series
 from benchmarks.peers.keras_peer import dataset
+from experiments import records
 from nlp104.data.batches import Batches
 from nlp104.data.corpus import load_corpus
 from nlp104.data.tokenizer import END_ID, Tokenizer
@@ -38,7 +37,7 @@ from nlp104.transformer.presets import PRESETS
 from nlp104.translation.evaluation import bleu, exact_match
 from nlp104.translation.translator import Translator
 
-RESULTS = Path(__file__).resolve().parents[1] / "results" / "recipes"
+RESULTS = records.RESULTS / "recipes"
 SEED = 104
 WORDS = 15_000  # the series' vocabulary, of each language
 EXAMPLE = "i am hungry, let's get some food"
@@ -145,6 +144,7 @@ class OurRecipe:
                 "epochs": scale.epochs,
                 "batch_size": scale.batch_size,
                 "seed": SEED,
+                "attention_gain": 1.0,
             }
         )
         self.tokenizers = train_tokenizers(train, self.settings)
@@ -223,7 +223,7 @@ def table(record):
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.recipes", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m experiments.recipes", description=__doc__)
     parser.add_argument("--data", default="fra-eng", help="fra-eng, or the path of a fra.txt")
     parser.add_argument("--full", action="store_true", help="the series' sizes: for a GPU")
     options = parser.parse_args(arguments)
@@ -232,18 +232,18 @@ def main(arguments=None):
     corpus = load_corpus(options.data, sizes=(scale.pairs, None, None), seed=SEED)
     counts = {split: len(getattr(corpus, split)) for split in SPLITS}
     record = {
-        "command": "python -m benchmarks.recipes --data fra.txt" + " --full" * options.full,
+        "command": "python -m experiments.recipes --data fra.txt" + " --full" * options.full,
         "scale": asdict(scale),
         "pairs": counts,
         "seed": SEED,
         "versions": software_versions(keras.backend.backend()),
-        "runs": report.runs_so_far(path),
+        "runs": records.runs_so_far(path),
     }
     for name in RECIPES:
         if name not in record["runs"]:
             print(name, flush=True)
             record["runs"][name] = run(name, scale, corpus)
-            report.write_record(path, record)
+            records.write(path, record)
     print(table(record))
 
 

@@ -1,6 +1,6 @@
 """What each wire of the Transformer is for: pull one, train, translate.
 
-    python -m benchmarks.wires
+    python -m experiments.wires
 
 trains small models that differ in one wire each, with three seeds, on sentences of the grammar, and
 writes ``results/wires/losses.json``: the validation loss on the way, and how well the trained model
@@ -15,15 +15,13 @@ import argparse
 import sys
 from collections import Counter
 from contextlib import ExitStack
-from pathlib import Path
 from unittest import mock
 
 import keras
 import numpy as np
 from keras import ops
 
-from benchmarks import report
-from benchmarks.data import pad
+from experiments import records
 from nlp104.attention.multi_head import MultiHeadAttention
 from nlp104.data import grammar
 from nlp104.data.batches import Batches
@@ -38,9 +36,10 @@ from nlp104.transformer.residual import Residual
 from nlp104.translation.evaluation import exact_match
 from nlp104.translation.translator import Translator
 
-RESULTS = Path(__file__).resolve().parents[1] / "results" / "wires"
+RESULTS = records.RESULTS / "wires"
 SEEDS = (1, 2, 3)
-SIZES = {"num_layers": 2, "hidden_dim": 64, "intermediate_dim": 256, "num_heads": 4}
+MODEL = {"num_layers": 2, "hidden_dim": 64, "intermediate_dim": 256, "num_heads": 4}
+MODEL |= {"dropout": 0.0, "max_sequence_length": 64, "attention_gain": 1.0}
 BATCH, ROUNDS, EVERY = 64, 12, 100  # a round of so many steps ends with a look at the loss
 PEAK, WARMUP = 4e-3, 150  # of the learning rate, which then falls in a straight line to 0
 TESTED, PADDING, LONGEST = 500, 10, 30
@@ -133,7 +132,7 @@ def build(name, source_words, target_words, **sizes):
         return Transformer(
             target_words,
             source_vocabulary_size=source_words,
-            **{**SIZES, "dropout": 0.0, "max_sequence_length": 64, **sizes, **options},
+            **{**MODEL, **sizes, **options},
         )
 
 
@@ -201,7 +200,8 @@ def right_words(said, references):
 def padded(translator, sources):
     """Translations of the same sentences with more padding behind them."""
     rows = translator.source_tokenizer.encode_batch(sources)
-    ids = pad([[*row, END_ID] for row in rows], max(map(len, rows)) + 1 + PADDING)
+    width = max(map(len, rows)) + 1 + PADDING
+    ids = keras.utils.pad_sequences([[*row, END_ID] for row in rows], width, padding="post")
     return [
         translator.target_tokenizer.decode(row)
         for row in greedy(translator.model, ids, max_length=LONGEST)
@@ -229,13 +229,13 @@ def table(record):
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.wires", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m experiments.wires", description=__doc__)
     parser.parse_args(arguments)
     path = RESULTS / "losses.json"
     record = {
-        "command": "python -m benchmarks.wires",
+        "command": "python -m experiments.wires",
         "seeds": SEEDS,
-        "model": SIZES,
+        "model": MODEL,
         "batch_size": BATCH,
         "steps_per_point": EVERY,
         "peak_learning_rate": PEAK,
@@ -244,7 +244,7 @@ def main(arguments=None):
         "padding_added": PADDING,
         "example_sources": EXAMPLES,
         "versions": software_versions(keras.backend.backend()),
-        "runs": report.runs_so_far(path),
+        "runs": records.runs_so_far(path),
     }
     data = Data()
     record["runs"] = {name: record["runs"].get(name, {}) for name in VARIANTS}
@@ -252,7 +252,7 @@ def main(arguments=None):
         for name, runs in record["runs"].items():
             if seed not in runs:
                 runs[seed] = train(name, int(seed), data)
-                report.write_record(path, record)
+                records.write(path, record)
                 print(name, seed, runs[seed], flush=True)
     print(table(record))
 

@@ -1,0 +1,21 @@
+"""What an experiment found, as JSON under ``results``."""
+
+import json
+
+from nlp104.figures.results import FOLDER as RESULTS
+from nlp104.utils.files import replacing
+
+__all__ = ["RESULTS", "runs_so_far", "write"]
+
+
+def write(path, record):
+    """Writes a dictionary in one piece: what the file holds may have taken an hour."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as temporary:
+        text = json.dumps(record, indent=1, ensure_ascii=False)
+        temporary.write_text(text + "\n", encoding="utf-8")
+
+
+def runs_so_far(path):
+    """The runs that a record holds already, by their names: what need not be trained again."""
+    return json.loads(path.read_text(encoding="utf-8"))["runs"] if path.exists() else {}
