@@ -39,7 +39,12 @@ class Stack(keras.Model):
         super().__init__()
         self.skips, self.norm = skips, norm
         self.embedding = TokenAndPositionEmbedding(WORDS, WIDTH, LENGTH)
-        self.attentions = [MultiHeadAttention(2, WIDTH // 2, gain=gain) for _ in range(LAYERS)]
+        start = keras.initializers.VarianceScaling(
+            gain**2, "fan_avg", "uniform"
+        )  # Glorot's, × gain
+        self.attentions = [
+            MultiHeadAttention(2, WIDTH // 2, kernel_initializer=start) for _ in range(LAYERS)
+        ]
         self.feed_forwards = [FeedForward(WIDTH, 4 * WIDTH) for _ in range(LAYERS)]
         self.norms = [keras.layers.LayerNormalization(epsilon=1e-6) for _ in range(2 * LAYERS + 1)]
         self.to_words = keras.layers.Dense(WORDS)

@@ -51,17 +51,18 @@ EXAMPLES = (
 
 
 class NoSkip(Residual):
-    """What came in is not added."""
+    """What came in is not added (post-norm)."""
 
-    def call(self, inputs, change, training=None):
-        return super().call(ops.zeros_like(inputs), change, training=training)
+    def call(self, inputs, sub_layer, training=None):
+        return super().call(ops.zeros_like(inputs), lambda _: sub_layer(inputs), training)
 
 
 class NoNorm(Residual):
     """What was added stays as it is."""
 
-    def call(self, inputs, change, training=None):
-        return inputs + self.dropout_layer(change, training=training)
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.normalization = keras.layers.Identity()
 
 
 class NoFeedForward(FeedForward):
@@ -74,38 +75,24 @@ class NoFeedForward(FeedForward):
 class NoCausalMask(MultiHeadAttention):
     """Sees the future too."""
 
-    def call(
-        self,
-        query,
-        value,
-        key=None,
-        attention_mask=None,
-        use_causal_mask=False,
-        return_attention_scores=False,
-        training=None,
-    ):
-        return super().call(
-            query, value, key, attention_mask, False, return_attention_scores, training
-        )
+    def look(self, *args, use_causal_mask=False, **kwargs):
+        return super().look(*args, **kwargs)
 
 
 class NoPaddingMask(MultiHeadAttention):
     """As cross-attention it takes padding for words."""
 
-    def attend(self, query, keys, values, attention_mask=None, *args, **kwargs):
-        if self.name == "cross_attention":
-            attention_mask = None
-        return super().attend(query, keys, values, attention_mask, *args, **kwargs)
+    def attend(self, projections, query, keys, values, attention_mask=None, *args, **kwargs):
+        mask = None if self.name == "cross_attention" else attention_mask
+        return super().attend(projections, query, keys, values, mask, *args, **kwargs)
 
 
 class NoCrossAttention(MultiHeadAttention):
     """As cross-attention it adds nothing, so the decoder never hears of the source."""
 
-    def attend(self, query, *args, **kwargs):
-        result = super().attend(query, *args, **kwargs)
-        if self.name == "cross_attention":
-            return keras.tree.map_structure(ops.zeros_like, result)
-        return result
+    def attend(self, *args, **kwargs):
+        outputs, scores = super().attend(*args, **kwargs)
+        return ops.zeros_like(outputs) if self.name == "cross_attention" else outputs, scores
 
 
 # For each variant: options of the model, and what stands in for a class of `transformer.block`.
@@ -129,10 +116,14 @@ def build(name, source_words, target_words, **sizes):
     with ExitStack() as stack:
         for replaced, subclass in classes.items():
             stack.enter_context(mock.patch(f"nlp104.transformer.block.{replaced}", subclass))
-        return Transformer(
-            target_words,
-            source_vocabulary_size=source_words,
-            **{**MODEL, **sizes, **options},
+        return Transformer.from_config(
+            {
+                **MODEL,
+                **sizes,
+                **options,
+                "vocabulary_size": target_words,
+                "source_vocabulary_size": source_words,
+            }
         )
 
 

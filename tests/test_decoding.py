@@ -68,7 +68,7 @@ def test_length_limit_depends_on_the_row_alone(model):
     weights = model.get_weights()
     endless = make_model()
     endless.set_weights(weights)
-    endless.output_bias.assign(np.where(np.arange(VOCABULARY) == END_ID, -1e9, 0.0))
+    endless.output_head.bias.assign(np.where(np.arange(VOCABULARY) == END_ID, -1e9, 0.0))
     source = random_sources(3, batch=3, length=9)
     lengths = [len(row) for row in rows(greedy(endless, source))]
     assert lengths == [n + EXTRA_LENGTH for n in np.count_nonzero(source, axis=1)]

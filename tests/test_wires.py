@@ -44,6 +44,11 @@ def without_effect(model, part):
     return not differ(before, logits(model))
 
 
+def no_more_than_ones(residual, x):
+    """What comes out if the sub-layer says the same to everything."""
+    return ops.convert_to_numpy(residual(x, sub_layer=lambda _: ops.ones((1, 2, 8))))
+
+
 EXAMINATIONS = {
     "no positions": lambda m: (
         not differ(m.encode(SOURCE[:, ::-1]), ops.convert_to_numpy(m.encode(SOURCE))[:, ::-1])
@@ -57,11 +62,11 @@ EXAMINATIONS = {
     "no normalisation": lambda m: without_effect(m, "residual"),
     "no skip connections": lambda m: (
         not differ(
-            *(m.encoder.blocks[0].attention_residual(x, ops.ones((1, 2, 8))) for x in np.eye(2, 8))
+            *(no_more_than_ones(m.encoder.blocks[0].attention_residual, x) for x in np.eye(2, 8))
         )
     ),
     "one head": lambda m: m.encoder.blocks[0].attention.num_heads == 1,
-    "pre-norm": lambda m: m.encoder.normalize_first,
+    "pre-norm": lambda m: m.config.normalize_first,
 }
 
 

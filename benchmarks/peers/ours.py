@@ -6,6 +6,7 @@ from benchmarks.peers.keras_peer import KerasPeer
 from nlp104 import decoding
 from nlp104.data.batches import Batches
 from nlp104.training.optimizer import compile_model
+from nlp104.transformer.config import TransformerConfig
 from nlp104.transformer.model import Transformer
 
 
@@ -16,16 +17,17 @@ class Peer(KerasPeer):
 
     def make_model(self, config):
         return Transformer(
-            config.vocabulary_size,
-            num_layers=config.num_layers,
-            hidden_dim=config.hidden_dim,
-            intermediate_dim=config.intermediate_dim,
-            num_heads=config.num_heads,
-            dropout=config.dropout,
-            attention_dropout=config.dropout,
-            max_sequence_length=config.max_sequence_length,
-            epsilon=config.epsilon,
-            attention_gain=1.0,
+            TransformerConfig(
+                config.hidden_dim,
+                config.intermediate_dim,
+                config.num_heads,
+                num_layers=config.num_layers,
+                vocabulary_size=config.vocabulary_size,
+                dropout=config.dropout,
+                attention_dropout=config.dropout,
+                max_sequence_length=config.max_sequence_length,
+                epsilon=config.epsilon,
+            )
         )
 
     def compile(self):
@@ -66,7 +68,7 @@ class Peer(KerasPeer):
             self.train(list(shapes.values()), own=True)
 
     def output_bias(self):
-        return self.model.output_bias
+        return self.model.output_head.bias
 
     def decode(self, encoder_token_ids, max_length, num_beams=1):
         options = {"max_length": max_length, "jit_compile": self.jit_compile}
