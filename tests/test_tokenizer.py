@@ -63,13 +63,13 @@ def test_normalize(raw, expected):
 @given(st.text())
 @example("“L’e\u0301te\u0301”\u2009?\x1f\x85\u2060▁")
 def test_normalize_against_pythons_own_unicode(raw):
-    text = unicodedata.normalize("NFC", raw)
-    text = re.sub("[\u200b\u200c\u200d\u2060\ufeff\u00ad]", "", text)
+    text = re.sub("[\u200b\u200c\u200d\u2060\ufeff\u00ad]", "", raw)
     text = re.sub("[‘’ʼ′]", "'", text).replace("▁", "_")
-    assert normalize(raw) == " ".join(text.split())
+    assert normalize(raw) == " ".join(unicodedata.normalize("NFC", text).split())
 
 
-@given(st.text())
+@given(st.text() | st.text(st.sampled_from("eE\u0301\u200b\u00ad ’▁"), max_size=6))
+@example("e\u200b\u0301")  # what meets when the invisible is gone is composed
 def test_normalized_text_stays_as_it_is(raw):
     once = normalize(raw)
     assert normalize(once) == once
@@ -277,11 +277,24 @@ def test_encode_batch_is_encode_of_each(trained, kind):
     assert tokenizer.encode("") == []
 
 
+@pytest.mark.parametrize("wrong", [("Le chat", "dort."), ["Le", "chat"], None, b"chat"])
+def test_what_is_no_text_is_refused(trained, wrong):
+    """The library itself would take two texts for one sentence."""
+    with pytest.raises(ValueError, match=r"Expected a string for each sentence\. Received: "):
+        trained["word", "fr"].encode_batch(["Le chat", wrong])
+
+
 @pytest.mark.parametrize("kind", tokenizer.KINDS)
 def test_lowercase_keeps_accents(kind):
     tokenizer = Tokenizer.train(["L’ÉTÉ À Noël"], kind=kind, lowercase=True)
     assert tokenizer.encode("l’été à noël") == tokenizer.encode("L’ÉTÉ À NOËL")
     assert UNKNOWN_ID not in tokenizer.encode("L’ÉTÉ")
+
+
+@pytest.mark.parametrize("kind", ["word", "bpe"])
+def test_letters_and_accents_are_one_also_where_only_the_small_letter_is(kind):
+    tokenizer = Tokenizer.train(["\u01f0"], kind=kind, lowercase=True)
+    assert tokenizer.encode("J\u030c") == tokenizer.encode("\u01f0")
 
 
 def test_ready_made_tokens_are_taken_as_they_are():

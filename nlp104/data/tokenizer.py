@@ -172,7 +172,11 @@ class Tokenizer:
 
     def encode_batch(self, texts: Iterable[str]) -> list[list[int]]:
         """Returns `encode` of every text, much faster than one at a time."""
-        return [encoding.ids for encoding in self._pipeline.encode_batch_fast(list(texts))]
+        texts = list(texts)
+        for text in texts:
+            if not isinstance(text, str):  # the library would take two for one
+                raise ValueError(f"Expected a string for each sentence. Received: {text!r}.")
+        return [encoding.ids for encoding in self._pipeline.encode_batch_fast(texts)]
 
     def tokens(self, text: str) -> list[str]:
         """Returns the tokens of one sentence as the model sees them, unknown ones as ``[UNK]``."""

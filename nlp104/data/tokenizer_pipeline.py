@@ -58,13 +58,13 @@ def normalizer(kind: str, lowercase: bool = False) -> normalizers.Normalizer:
         return normalizers.Sequence([*lower, normalizers.Replace(special, "[UNK]")])
     return normalizers.Sequence(
         [
-            normalizers.NFC(),
             normalizers.Replace(Regex(r"[\u200b\u200c\u200d\u2060\ufeff\u00ad]"), ""),
             normalizers.Replace(Regex(r"[\u2018\u2019\u02bc\u2032]"), "'"),
             normalizers.Replace("▁", "_"),  # it marks a space inside sub-word tokens
+            *lower,
+            normalizers.NFC(),  # last of what changes letters: now all that belongs together meets
             normalizers.Replace(Regex(r"[\s\x1c-\x1f]+"), " "),
             normalizers.Strip(),
-            *lower,
         ]
     )
 
