@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import tokenizers
-from tokenizers import trainers
+from tokenizers import models, trainers
 
 from nlp104.data.tokenizer_pipeline import (
     END_ID,
@@ -20,7 +20,6 @@ from nlp104.data.tokenizer_pipeline import (
     START_ID,
     UNKNOWN_ID,
     assemble,
-    model,
     normalize,
     normalizer,
     pre_tokenizer,
@@ -150,11 +149,13 @@ class Tokenizer:
             del counts[token]
         ranked = sorted(counts, key=lambda token: (-counts[token], token))
         vocabulary = [*SPECIAL_TOKENS, *ranked[: vocabulary_size - len(SPECIAL_TOKENS)]]
-        return cls(assemble(kind, model(vocabulary), lowercase, *learn_spacing(pieces)))
+        ids = {token: i for i, token in enumerate(vocabulary)}
+        model = models.WordLevel(ids, unk_token="[UNK]")
+        return cls(assemble(kind, model, lowercase, *learn_spacing(pieces)))
 
     @classmethod
     def _train_bpe(cls, sentences, alphabet, vocabulary_size, lowercase):
-        learner = tokenizers.Tokenizer(model(["[UNK]"], merges=[]))
+        learner = tokenizers.Tokenizer(models.BPE(unk_token="[UNK]"))
         learner.pre_tokenizer = pre_tokenizer("bpe")
         trainer = trainers.BpeTrainer(
             vocab_size=vocabulary_size,
@@ -171,7 +172,11 @@ class Tokenizer:
         return self.encode_batch([text])[0]
 
     def encode_batch(self, texts: Iterable[str]) -> list[list[int]]:
-        """Returns `encode` of every text, much faster than one at a time."""
+        """Returns `encode` of every text, much faster than one at a time.
+
+        Raises:
+            ValueError: If one of them is not a string.
+        """
         texts = list(texts)
         for text in texts:
             if not isinstance(text, str):  # the library would take two for one

@@ -5,7 +5,7 @@ from a text to ids and back. This module says which of its parts are used, and h
 """
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection
 
 import tokenizers
 from tokenizers import Regex, decoders, models, normalizers, pre_tokenizers
@@ -37,16 +37,6 @@ def assemble(
     pipeline.pre_tokenizer = pre_tokenizer(kind)
     pipeline.decoder = decoder(kind, closes_left, closes_right)
     return pipeline
-
-
-def model(
-    vocabulary: Iterable[str], merges: Sequence[tuple[str, str]] | None = None
-) -> models.Model:
-    """Returns what looks tokens up: parts of words if there are `merges`, else whole words."""
-    ids = {token: i for i, token in enumerate(vocabulary)}
-    if merges is None:
-        return models.WordLevel(ids, unk_token="[UNK]")
-    return models.BPE(ids, merges, unk_token="[UNK]")
 
 
 def normalizer(kind: str, lowercase: bool = False) -> normalizers.Normalizer:
