@@ -24,6 +24,7 @@ from nlp104.cli.main import main
 from nlp104.cli.options import make_parser
 from nlp104.data import named_corpora
 from nlp104.data.corpus import load_corpus
+from nlp104.data.tokenizer import Tokenizer
 from nlp104.training.pipeline import build_model, make_batches
 from nlp104.training.settings import DEFAULTS, complete_settings, resumed_settings
 from nlp104.transformer import config
@@ -412,7 +413,8 @@ def test_tokenised_parallel_files_and_averaged_weights(tmp_path):
     assert (status, err) == (0, "")
     assert "(en → de): 40 train, 8 validation, 8 test pairs" in out
     assert "|tok:none|" in out
-    vocabulary = json.loads((output / "tokenizer.json").read_text(encoding="utf-8"))["vocabulary"]
+    tokenizer = Tokenizer.load(output / "tokenizer.json")
+    vocabulary = [tokenizer.id_to_token(i) for i in range(tokenizer.vocabulary_size)]
     assert set(vocabulary[4:]) == {"en@@", "de@@", "c40"} | {
         f"{letter}{i}" for letter, count in (("a", 7), ("b", 5)) for i in range(count)
     }

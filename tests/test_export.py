@@ -7,13 +7,11 @@ import sys
 import keras
 import numpy as np
 import pytest
+import tokenizers
 from decoding_models import VOCABULARY, make_model, random_sources
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 import nlp104
 from nlp104.cli.main import main
-from nlp104.data import tokenizer_export
 from nlp104.data.tokenizer import END_ID, SPECIAL_TOKENS, Tokenizer
 from nlp104.decoding.beam_search import beam_search
 from nlp104.decoding.greedy import greedy
@@ -61,8 +59,8 @@ def serve(directory, batches, tmp_path):
 
 def small_translator(seed=1):
     """A model of random weights, whose tokens are words."""
-    words = [*SPECIAL_TOKENS, *(f"w{i}" for i in range(VOCABULARY - len(SPECIAL_TOKENS)))]
-    tokenizer = Tokenizer("word", words)
+    words = [f"w{i}" for i in range(VOCABULARY - len(SPECIAL_TOKENS))]
+    tokenizer = Tokenizer.train(words, kind="word")
     return Translator(make_model(seed), tokenizer, tokenizer)
 
 
@@ -166,11 +164,11 @@ def test_nothing_is_lost_and_nothing_is_left_half_done(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="file"):
         export_translator(translator, file / "inside")
 
-    def fails(tokenizer):
+    def fails(*_):
         raise OSError("the disk is full")
 
     with monkeypatch.context() as patched:
-        patched.setattr(tokenizer_export, "writing", fails)
+        patched.setattr(Tokenizer, "save", fails)
         with pytest.raises(OSError, match="the disk is full"):
             export_translator(translator, empty)
     assert sorted(path.name for path in tmp_path.rglob("*")) == [
@@ -226,37 +224,16 @@ def test_the_command_line_exports_what_it_translates(tmp_path, capsys):
     assert "Expected a new or empty directory" in capsys.readouterr().err
 
 
-TEXTS = [
-    'He said: "It\'s the 2nd cat," and "no" twice.',
-    "L'été ! Qu'il dorme ?  Oui… (peut-être)",
-    "[PAD] [END] [START] \u200bA\u00a0B ‘c’ ▁ İ",
-    "",
-]
-TOKENIZERS = [
-    Tokenizer.train(TEXTS * 3, kind=kind, vocabulary_size=200, lowercase=lowercase)
-    for kind in ("word", "bpe", "whitespace")
-    for lowercase in (False, True)
-]
-letters = st.text(st.sampled_from("\"'’.,!?()[]PADEN dL\u00a0\u2060\u0301\x1céß▁_-0"), max_size=30)
-
-
-@pytest.mark.parametrize("tokenizer", TOKENIZERS, ids=lambda t: f"{t.kind}-{t.lowercase}")
-@given(sentence=letters | st.text(max_size=20).filter(lambda text: "Σ" not in text))
-@example(TEXTS[0])
-@example(TEXTS[1])
-@example(TEXTS[2])
-def test_portable_tokenizers_read_as_ours(tokenizer, sentence):
-    found = tokenizer_export.reading(tokenizer).encode_batch([sentence, "a " * 40])
-    ids = tokenizer.encode(sentence)
-    assert len(found[0].ids) == len(found[1].ids)
-    assert found[0].ids[: len(ids) + 1] == [*ids, 3]
-    assert not any(found[0].ids[len(ids) + 1 :])
-
-
-@pytest.mark.parametrize("tokenizer", TOKENIZERS, ids=lambda t: f"{t.kind}-{t.lowercase}")
-@given(data=st.data())
-def test_portable_tokenizers_write_as_ours(tokenizer, data):
-    quote = tokenizer.token_to_id('"')
-    tokens = st.integers(4, tokenizer.vocabulary_size - 1) | st.sampled_from([1, quote])
-    ids = data.draw(st.lists(tokens, max_size=20))
-    assert tokenizer_export.writing(tokenizer).decode([*ids, 3, 0, 0]) == tokenizer.decode(ids)
+@needs_tensorflow
+def test_the_exported_tokenizers_are_the_translators(tmp_path):
+    """What is added: `[END]` and padding where sentences are read."""
+    translator = nlp104.load_pretrained("grammar")
+    export_translator(translator, tmp_path / "served", max_length=3)
+    translator.save(tmp_path / "saved")
+    source = tokenizers.Tokenizer.from_file(str(tmp_path / "served" / "source.json"))
+    ids = translator.source_tokenizer.encode_batch([*SENTENCES, "", "[END] [PAD]"])
+    width = max(map(len, ids)) + 1
+    rows = [[*row, END_ID, *[0] * (width - 1 - len(row))] for row in ids]
+    assert [row.ids for row in source.encode_batch([*SENTENCES, "", "[END] [PAD]"])] == rows
+    target = [(tmp_path / name / "target.json").read_bytes() for name in ("served", "saved")]
+    assert target[0] == target[1]

@@ -20,7 +20,7 @@ from decoding_models import make_model
 
 import nlp104
 from nlp104.cli.main import main
-from nlp104.data.tokenizer import SPECIAL_TOKENS, Tokenizer
+from nlp104.data.tokenizer import Tokenizer
 from nlp104.translation import pretrained, serve
 from nlp104.translation.translator import Translator, load_tokenizers
 
@@ -193,7 +193,7 @@ def test_a_reader_who_leaves_is_no_error(server, capfd):
 
 
 def test_a_model_may_have_a_smaller_limit_of_its_own():
-    tokenizer = Tokenizer("word", [*SPECIAL_TOKENS, *"abcdefghi"])
+    tokenizer = Tokenizer.train(["a b c d e f g h i"], kind="word")
     translator = Translator(make_model(), tokenizer, tokenizer)
     with pytest.raises(ValueError, match="80 tokens; the model reads at most 69"):
         serve.answer(translator, "a " * 80)

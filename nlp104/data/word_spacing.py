@@ -1,4 +1,4 @@
-"""Words and signs: where a sentence is cut, and where the spaces go when it is put together.
+"""Words and signs: where a sentence is cut, and which signs touch the word next to them.
 
 "Does the cat sleep?" becomes Does · the · cat · sleep · ?, and "L'eau dort-elle ?" becomes
 L' · eau · dort-elle · ?. Whether a space stands before the question mark is a matter of language;
@@ -8,7 +8,7 @@ it is learned from the text, like the vocabulary.
 import itertools
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 
 # The first that matches counts: a French clitic with its apostrophe (the l' of l'eau), a dotted
 # abbreviation (p.m.), a number (1,000.5), a word with inner apostrophes and hyphens (don't,
@@ -53,23 +53,3 @@ def learn_spacing(sentences: Iterable[list[Piece]]) -> tuple[set[str], set[str]]
     return {s for s in apart_left if apart_left[s] < 0}, {
         s for s in apart_right if apart_right[s] < 0
     }
-
-
-def join(words: Iterable[str], closes_left: Collection[str], closes_right: Collection[str]) -> str:
-    """Returns the words as one text, with the spaces that `learn_spacing` found.
-
-    Example:
-        >>> join(["L'", "eau", "dort", "."], closes_left={"."}, closes_right={"L'"})
-        "L'eau dort."
-    """
-    text = ""
-    touches = True  # the first word has nothing to stand apart from
-    inside_quotes = False
-    for word in words:
-        to_left, to_right = word in closes_left, word in closes_right
-        if word == '"':  # opens and closes in turn
-            to_left, to_right = inside_quotes, not inside_quotes
-            inside_quotes = not inside_quotes
-        text += word if touches or to_left else " " + word
-        touches = to_right
-    return text

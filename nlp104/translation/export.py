@@ -6,7 +6,7 @@ its cache of keys and values, the beam. A server needs the `tokenizers` library 
 for the other format, ONNX Runtime. The directory holds::
 
     model/         a SavedModel, from token ids to token ids; or model.onnx
-    source.json    a `tokenizers.Tokenizer` that reads sentences
+    source.json    a `tokenizers.Tokenizer` that reads sentences, up to `[END]` and padding
     target.json    a `tokenizers.Tokenizer` that writes translations
     export.json    what was exported, and with which versions
 """
@@ -18,10 +18,12 @@ import shutil
 from pathlib import Path
 
 import keras
+import tokenizers
 from keras import ops
+from tokenizers import processors
 
 from nlp104.attention.masks import padding_mask
-from nlp104.data import tokenizer_export
+from nlp104.data.tokenizer import END_ID, PAD_ID, SPECIAL_TOKENS
 from nlp104.decoding.beam_search import search
 from nlp104.decoding.compiled import EXTRA_LENGTH, require_max_length
 from nlp104.training.run_record import software_versions
@@ -112,8 +114,8 @@ def export_translator(
             _write_onnx(program, str(unfinished / "model.onnx"))
         else:
             _write_saved_model(program, str(unfinished / "model"))
-        tokenizer_export.reading(translator.source_tokenizer).save(str(unfinished / "source.json"))
-        tokenizer_export.writing(translator.target_tokenizer).save(str(unfinished / "target.json"))
+        _write_source_tokenizer(translator.source_tokenizer, str(unfinished / "source.json"))
+        translator.target_tokenizer.save(unfinished / "target.json")
         record = {
             "format": "nlp104 export 1",
             "model_format": format,
@@ -157,6 +159,18 @@ def _program(model, max_length, num_beams, length_penalty):
 
 def _lengths(token_ids):
     return ops.sum(ops.cast(padding_mask(token_ids), "int32"), axis=1)
+
+
+def _write_source_tokenizer(tokenizer, path):
+    """The same file, with what the encoder reads besides: `[END]`, and padding behind it."""
+    tokenizer.save(path)
+    reader = tokenizers.Tokenizer.from_file(path)
+    pad, end = SPECIAL_TOKENS[PAD_ID], SPECIAL_TOKENS[END_ID]
+    reader.post_processor = processors.TemplateProcessing(
+        single=f"$A {end}", special_tokens=[(end, END_ID)]
+    )
+    reader.enable_padding(pad_id=PAD_ID, pad_token=pad)
+    reader.save(path, pretty=False)
 
 
 def _write_saved_model(program, path):

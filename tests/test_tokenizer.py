@@ -1,15 +1,18 @@
 import itertools
 import json
+import os
 import random
+import re
 import unicodedata
 from collections import Counter
 
 import pytest
-from hypothesis import given
+import tokenizers
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from nlp104.data import grammar, tokenizer, word_spacing
-from nlp104.data.tokenizer import SPECIAL_TOKENS, Tokenizer, normalize
+from nlp104.data import grammar, tokenizer, tokenizer_pipeline, word_spacing
+from nlp104.data.tokenizer import SPECIAL_TOKENS, UNKNOWN_ID, Tokenizer, normalize
 
 ENGLISH = [
     "Does the cat sleep?",
@@ -57,11 +60,16 @@ def test_normalize(raw, expected):
     assert normalize(raw) == expected
 
 
-def test_normalize_lowercase_keeps_accents():
-    assert normalize("L’ÉTÉ À Noël", lowercase=True) == "l'été à noël"
-
-
 @given(st.text())
+@example("“L’e\u0301te\u0301”\u2009?\x1f\x85\u2060▁")
+def test_normalize_against_pythons_own_unicode(raw):
+    text = re.sub("[\u200b\u200c\u200d\u2060\ufeff\u00ad]", "", raw)
+    text = re.sub("[‘’ʼ′]", "'", text).replace("▁", "_")
+    assert normalize(raw) == " ".join(unicodedata.normalize("NFC", text).split())
+
+
+@given(st.text() | st.text(st.sampled_from("eE\u0301\u200b\u00ad ’▁"), max_size=6))
+@example("e\u200b\u0301")  # what meets when the invisible is gone is composed
 def test_normalized_text_stays_as_it_is(raw):
     once = normalize(raw)
     assert normalize(once) == once
@@ -117,11 +125,33 @@ def test_learn_spacing_against_a_count_by_hand():
     assert word_spacing.learn_spacing([pieces]) == ({","}, {"«"})
 
 
-@given(st.lists(st.sampled_from(["l'", "chat", "n'", "a", "?", ".", "peut-être", '"']), max_size=8))
-def test_join_loses_and_adds_nothing_but_spaces(tokens):
-    joined = word_spacing.join(tokens, {"."}, {"l'", "n'"})
-    assert joined.replace(" ", "") == "".join(tokens)
-    assert "  " not in joined
+def joined(words, closes_left, closes_right):
+    """The rule for spaces, word by word."""
+    text, touches, inside_quotes = "", True, False
+    for word in words:
+        to_left, to_right = word in closes_left, word in closes_right
+        if word == '"':  # opens and closes in turn
+            to_left, to_right = inside_quotes, not inside_quotes
+            inside_quotes = not inside_quotes
+        text += word if touches or to_left else " " + word
+        touches = to_right
+    return text
+
+
+# Signs that mean something in a regular expression, and quotation marks that were learned.
+CLOSES = {".", "]", "^", "...", '"'}, {"l'", "(", "[", "\\", "...", '"'}
+
+
+@given(st.lists(st.sampled_from([*CLOSES[0], *CLOSES[1], "chat", "L'", "?", "[UNK]"])))
+def test_words_are_joined_by_the_rule(words):
+    decoder = tokenizer_pipeline.decoder("word", *CLOSES)
+    assert decoder.decode(words) == joined(words, *CLOSES)
+    assert tokenizer_pipeline.decoder("word").decode(words) == joined(words, (), ())
+
+
+def test_the_rule_by_hand():
+    words = ["l'", "eau", "...", '"', "a", '"', "(", "b", "]"]
+    assert joined(words, *CLOSES) == 'l\'eau..."a" (b]'
 
 
 LETTERS = sorted(set("".join(ENGLISH + FRENCH)))
@@ -131,7 +161,7 @@ LETTERS = sorted(set("".join(ENGLISH + FRENCH)))
 def test_bpe_is_lossless_on_known_characters(sentence):
     tokenizer = _bpe_of_all()
     ids = tokenizer.encode(sentence)
-    assert tokenizer.UNKNOWN_ID not in ids
+    assert UNKNOWN_ID not in ids
     assert tokenizer.decode(ids) == normalize(sentence)
 
 
@@ -145,9 +175,10 @@ def test_bpe_always_joins_a_most_frequent_pair(tmp_path):
     """Byte-pair encoding as its paper states it, by brute force on the pre-cut pieces."""
     tokenizer = Tokenizer.train(ENGLISH, kind="bpe", vocabulary_size=130)
     tokenizer.save(tmp_path / "bpe.json")
-    merges = json.loads((tmp_path / "bpe.json").read_text(encoding="utf-8"))["merges"]
+    content = json.loads((tmp_path / "bpe.json").read_text(encoding="utf-8"))
+    merges = content["model"]["merges"]
     assert len(merges) > 20
-    cut = tokenizer._backend.pre_tokenizer.pre_tokenize_str
+    cut = tokenizers.Tokenizer.from_file(str(tmp_path / "bpe.json")).pre_tokenizer.pre_tokenize_str
     pieces = Counter(tuple(p) for s in ENGLISH for p, _ in cut(normalize(s)))
     for merge in merges:
         counts = Counter()
@@ -234,7 +265,7 @@ def test_ids_outside_the_vocabulary(trained, kind):
 def test_unknown_words_and_characters(trained):
     word, bpe = trained["word", "en"], trained["bpe", "en"]
     assert word.tokens("the zebra sleep") == ["the", "[UNK]", "sleep"]
-    assert word.token_to_id("zebra") == tokenizer.UNKNOWN_ID
+    assert word.token_to_id("zebra") == UNKNOWN_ID
     assert "[UNK]" in bpe.tokens("cat 猫")
     assert bpe.tokens("cat 猫")[0] == bpe.tokens("cat")[0]
 
@@ -246,9 +277,24 @@ def test_encode_batch_is_encode_of_each(trained, kind):
     assert tokenizer.encode("") == []
 
 
-def test_lowercase():
-    tokenizer = Tokenizer.train(["The CAT"], kind="word", lowercase=True)
-    assert tokenizer.tokens("THE cat") == ["the", "cat"]
+@pytest.mark.parametrize("wrong", [("Le chat", "dort."), ["Le", "chat"], None, b"chat"])
+def test_what_is_no_text_is_refused(trained, wrong):
+    """The library itself would take two texts for one sentence."""
+    with pytest.raises(ValueError, match=r"Expected a string for each sentence\. Received: "):
+        trained["word", "fr"].encode_batch(["Le chat", wrong])
+
+
+@pytest.mark.parametrize("kind", tokenizer.KINDS)
+def test_lowercase_keeps_accents(kind):
+    tokenizer = Tokenizer.train(["L’ÉTÉ À Noël"], kind=kind, lowercase=True)
+    assert tokenizer.encode("l’été à noël") == tokenizer.encode("L’ÉTÉ À NOËL")
+    assert UNKNOWN_ID not in tokenizer.encode("L’ÉTÉ")
+
+
+@pytest.mark.parametrize("kind", ["word", "bpe"])
+def test_letters_and_accents_are_one_also_where_only_the_small_letter_is(kind):
+    tokenizer = Tokenizer.train(["\u01f0"], kind=kind, lowercase=True)
+    assert tokenizer.encode("J\u030c") == tokenizer.encode("\u01f0")
 
 
 def test_ready_made_tokens_are_taken_as_they_are():
@@ -299,21 +345,35 @@ def test_load_refuses_damaged_and_foreign_files(trained, tmp_path):
     trained["bpe", "fr"].save(path)
     whole = path.read_bytes()
     content = json.loads(whole)
+    words = content["model"]["vocab"]
+    last = max(words, key=words.get)
+    padding = {"strategy": "BatchLongest", "direction": "Right", "pad_to_multiple_of": None}
+    padding |= {"pad_id": 0, "pad_type_id": 0, "pad_token": "[PAD]"}
+    added = {"id": 3, "content": "[END]", "single_word": False, "lstrip": False, "rstrip": False}
+    added |= {"normalized": False, "special": True}
+    end = {"SpecialToken": {"id": "[END]", "type_id": 0}}
+    template = {"type": "TemplateProcessing", "single": [end], "pair": [end]}
+    template["special_tokens"] = {"[END]": {"id": "[END]", "ids": [3], "tokens": ["[END]"]}}
     foreign = [
-        b"",
-        b"\xff\xfe",
-        b"[]",
-        b'{"model": {}}',
-        json.dumps(
-            content | {"kind": "unigram", "merges": [["x", "y"]], "vocabulary": []}
-        ).encode(),
-        json.dumps(content | {"merges": [["no", "such"]]}).encode(),
-        json.dumps(content | {"format": "nlp104 tokenizer 99"}).encode(),
+        {"format": "nlp104 tokenizer 1", "kind": "word", "vocabulary": [*SPECIAL_TOKENS, "a"]},
+        content | {"version": "99.0"},
+        content | {"padding": padding},
+        content | {"added_tokens": [added]},
+        content | {"post_processor": template},
+        content | {"model": {"type": "Unigram", "vocab": [["[UNK]", 0.0]], "unk_id": 0}},
+        content | {"model": content["model"] | {"merges": [["no", "such"]]}},
+        content | {"model": content["model"] | {"unk_token": None}},
+        content | {"model": content["model"] | {"vocab": words | {"[PAD]": 1, "[UNK]": 0}}},
+        content | {"model": content["model"] | {"vocab": words | {last: len(words)}}},
     ]
-    for data in [whole[: len(whole) * n // 7] for n in range(1, 7)] + foreign:
+    nonsense = [b"", b"\xff\xfe", b"[]", b'{"model": {}}']
+    cut_off = [whole[: len(whole) * n // 7] for n in range(1, 7)]
+    for data in [*cut_off, *nonsense, *(json.dumps(file).encode() for file in foreign)]:
         path.write_bytes(data)
         with pytest.raises(ValueError, match=r"Expected a tokenizer .* in .*tokenizer\.json"):
             Tokenizer.load(path)
+    path.write_bytes(json.dumps(content).encode())  # none of this was in vain
+    assert Tokenizer.load(path).encode("le chat") == trained["bpe", "fr"].encode("le chat")
     with pytest.raises(FileNotFoundError):
         Tokenizer.load(tmp_path / "missing.json")
 
@@ -326,7 +386,80 @@ def test_a_failed_save_leaves_the_old_file(trained, tmp_path, monkeypatch):
     def disk_full(*_):
         raise OSError("No space left on device")
 
-    monkeypatch.setattr(tokenizer.os, "replace", disk_full)
+    monkeypatch.setattr(os, "replace", disk_full)
     with pytest.raises(OSError, match="No space"):
         trained["word", "fr"].save(path)
     assert path.read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["tokenizer.json"]
+
+
+# The saved file in the hands of the library.
+
+TEXTS = [
+    'He said: "It\'s the 2nd cat," and "no" twice.',
+    "L'été ! Qu'il dorme ?  Oui… (peut-être)",
+    "[PAD] [END] [START] \u200bA\u00a0B ‘c’ ▁ İ",
+    "",
+]
+TOKENIZERS = {
+    f"{kind}{' lowercase' if lowercase else ''}": Tokenizer.train(
+        TEXTS * 3, kind=kind, vocabulary_size=200, lowercase=lowercase
+    )
+    for kind in tokenizer.KINDS
+    for lowercase in (False, True)
+}
+letters = st.text(st.sampled_from("\"'’.,!?()[]PADEN dL\u00a0\u2060\u0301\x1céß▁_-0Σ"), max_size=30)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tokenizers")
+    for name, ours in TOKENIZERS.items():
+        ours.save(folder / name)
+    return {name: tokenizers.Tokenizer.from_file(str(folder / name)) for name in TOKENIZERS}
+
+
+@pytest.mark.parametrize("name", TOKENIZERS)
+@given(text=letters | st.text(max_size=20))
+@example(TEXTS[0])
+@example(TEXTS[1])
+@example(TEXTS[2])
+def test_the_library_reads_as_ours(files, name, text):
+    ours, library = TOKENIZERS[name], files[name]
+    found = library.encode(text)
+    assert found.ids == ours.encode(text)
+    assert found.tokens == ours.tokens(text)
+    assert not {0, 2, 3} & set(found.ids)
+    assert library.decode(found.ids) == ours.decode(found.ids)
+
+
+@pytest.mark.parametrize("name", TOKENIZERS)
+@given(data=st.data())
+def test_the_library_writes_as_ours(files, name, data):
+    """With all special tokens among the ids, and against the rules in plain Python."""
+    ours = TOKENIZERS[name]
+    ids = st.integers(0, ours.vocabulary_size - 1) | st.sampled_from([0, 1, 2, 3])
+    rows = data.draw(st.lists(st.lists(ids | st.just(ours.token_to_id('"'))), max_size=3))
+    texts = [ours.decode(row) for row in rows]
+    assert files[name].decode_batch(rows) == texts
+    for row, text in zip(rows, texts, strict=True):
+        read = [i for i in itertools.takewhile(lambda i: i != 3, row) if i not in (0, 2)]
+        tokens = [ours.id_to_token(i) for i in read]
+        if name.startswith("bpe"):
+            assert text == "".join(tokens).replace("▁", " ").removeprefix(" ")
+        elif name.startswith("whitespace"):
+            assert text == " ".join(tokens)
+        else:
+            assert text.replace(" ", "") == "".join(tokens)
+
+
+def test_what_the_library_does_differently(files):
+    ours, library = TOKENIZERS["word"], files["word"]
+    assert [library.token_to_id(token) for token in SPECIAL_TOKENS] == [0, 1, 2, 3]
+    assert library.get_added_tokens_decoder() == {}  # none that a text could spell
+    assert library.decode([0, 2, 5, 3, 5], skip_special_tokens=False) == ours.decode([5])
+    assert library.decode([5, ours.vocabulary_size]) == ours.decode([5])
+    assert library.id_to_token(ours.vocabulary_size) is None
+    assert library.token_to_id("zebra") is None
+    greek = Tokenizer.train(["ὁ Λόγος"], kind="word", lowercase=True)
+    assert greek.tokens("Ὁ ΛΌΓΟΣ λόγος") == ["ὁ", "[UNK]", "λόγος"]
