@@ -205,7 +205,7 @@ class Transformer(TokenMeanLoss, SkipsPadding):
         """An empty cache for `decode_step`, with room for `max_length` tokens.
 
         Returns:
-            For each decoder layer a tuple, see `DecoderLayer.start_cache`.
+            For each decoder layer a `LayerCache`, see `nlp104.transformer.cache`.
         """
         return self.decoder.start_cache(encoder_output, max_length, num_beams)
 
