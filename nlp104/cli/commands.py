@@ -79,7 +79,8 @@ def train(output, resume=False, quiet=False, data_dir=None, **given):
             f"sentence pairs than {settings['data']} holds now."
         )
     shown = ", ".join(f"{count:,} {split}" for split, count in counts.items())
-    say(f"data        {settings['data']} ({corpus.source} → {corpus.target}): {shown} pairs")
+    languages = f"{corpus.source_language} → {corpus.target_language}"
+    say(f"data        {settings['data']} ({languages}): {shown} pairs")
     if corpus.attribution:
         say(f"source      {corpus.attribution}")
 
