@@ -477,7 +477,7 @@ def test_a_full_disk_is_not_a_network_problem(server, tmp_path, monkeypatch):
     def disk_full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(download.shutil, "copyfileobj", disk_full)
+    monkeypatch.setattr(download.Path, "write_bytes", disk_full)
     with pytest.raises(OSError, match="No space left") as error:
         fetch("fra-eng", one_archive(server, None), tmp_path)
     assert not isinstance(error.value, ConnectionError)
