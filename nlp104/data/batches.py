@@ -183,6 +183,7 @@ class Batches(DataAdapter):
     # takes as it is. The usual `keras.utils.PyDataset` does not do for batches of many shapes: on
     # TensorFlow Keras looks at its batches 0 and 1 and takes each dimension in which they agree for
     # constant, so that a later batch of another width is an error. Here the signature is open.
+    # (Keras does not export the class: should it ever move, the import above says so at once.)
 
     @property
     def num_batches(self):
