@@ -53,7 +53,7 @@ class Peer(KerasPeer):
         here = self._epoch, max(0, len(batches) - steps)
         self._epoch += 1
         batches.seek(*here)
-        self.fit(batches.feed())
+        self.fit(batches)
         return self._given(*here)
 
     def _given(self, epoch, step):

@@ -175,10 +175,6 @@ class Batches(DataAdapter):
         decoder = np.where(labels != PAD_ID, target[:, :-1], PAD_ID)  # [END] is no input
         return {"encoder_token_ids": source, "decoder_token_ids": decoder}, labels
 
-    def feed(self):
-        """What is left of the epoch, as Keras reads it on TensorFlow; elsewhere `self`."""
-        return self.get_tf_dataset() if keras.backend.backend() == "tensorflow" else self
-
     # How Keras reads. Whatever `fit` is passed, it wraps in a `DataAdapter`, and one of those it
     # takes as it is. The usual `keras.utils.PyDataset` does not do for batches of many shapes: on
     # TensorFlow Keras looks at its batches 0 and 1 and takes each dimension in which they agree for
