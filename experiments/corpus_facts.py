@@ -206,15 +206,15 @@ def facts(name, directory=None):
         leaks[str(share)] = [round(leak(*parts, side), 4) for side in (0, 1)]
     return {
         "corpus": name,
-        "languages": [data.source, data.target],
+        "languages": [data.source_language, data.target_language],
         "attribution": data.attribution,
         "seed": SEED,
         **repeats(pairs),
         "odd_signs": signs([sentence for pair in all_pairs(raw) for sentence in pair]),
         "accents": merged_by_stripping([t for _, t in pairs]),
         "lengths": {
-            data.source: histogram(ids[0]),
-            data.target: histogram(ids[1]),
+            data.source_language: histogram(ids[0]),
+            data.target_language: histogram(ids[1]),
         },
         "leak_of_a_random_split": leaks,
         "leak_of_the_clean_split": [leak(clean[0], clean[2], side) for side in (0, 1)],

@@ -1,3 +1,5 @@
+import itertools
+import json
 import random
 import warnings
 
@@ -38,6 +40,12 @@ def rows(batches):
         columns = inputs["encoder_token_ids"], inputs["decoder_token_ids"], labels
         out += [tuple(map(unpadded, row)) for row in zip(*columns, strict=True)]
     return out
+
+
+def shape_of(batch):
+    inputs, labels = batch
+    assert inputs["decoder_token_ids"].shape == labels.shape
+    return (*inputs["encoder_token_ids"].shape, labels.shape[1])
 
 
 def equal(first, second):
@@ -139,11 +147,7 @@ def test_every_epoch_has_the_same_shapes():
     shapes = []
     for epoch in range(4):
         batches.seek(epoch)
-        shapes.append(
-            sorted(
-                (*inputs["encoder_token_ids"].shape, labels.shape[1]) for inputs, labels in batches
-            )
-        )
+        shapes.append(sorted(map(shape_of, batches)))
     assert shapes[0] == shapes[1] == shapes[2] == shapes[3]
     assert batches.shapes == sorted(set(shapes[0]))
 
@@ -179,12 +183,22 @@ def test_too_long_pairs_are_left_out_and_counted():
         ({"bucket_width": 2.5}, "`bucket_width` must be a positive integer. Received: 2.5"),
         ({"tokens_per_batch": -1}, "`tokens_per_batch` must be a positive integer. Received: -1"),
         ({"max_length": 0}, "`max_length` must be a positive integer. Received: 0"),
+        ({"seed": -1}, "`seed` must be an integer of at least 0. Received: -1"),
         ({"max_length": "9"}, "`max_length` must be a positive integer. Received: '9'"),
     ],
 )
 def test_refuses(change, message):
     with pytest.raises(ValueError, match=message):
         Batches(**({"sources": [[4, 5]], "targets": [[6]]} | change))
+
+
+def test_takes_integers_of_numpy():
+    pairs = [[4, 5], [6]] * 4, [[7], [8, 9]] * 4
+    sizes = {"batch_size": 2, "max_length": 9, "bucket_width": 3, "seed": 1}
+    ours = Batches(*pairs, **{name: np.int64(size) for name, size in sizes.items()})
+    for (_, labels), (_, expected) in zip(ours, Batches(*pairs, **sizes), strict=True):
+        np.testing.assert_array_equal(labels, expected)
+    assert json.dumps(ours.seed) == "1"
 
 
 def test_refuses_a_step_or_a_batch_that_is_not_there():
@@ -252,128 +266,83 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("lengths", SHAPES.values(), ids=SHAPES.keys())
+def test_a_batch_asked_for_alone_is_that_of_iteration(lengths):
+    batches = Batches(*make_pairs(lengths), 4, bucket_width=10, seed=3)
+    for epoch, step in itertools.product(range(4), (0, len(batches) // 2)):
+        batches.seek(epoch, step)
+        in_turn = list(batches)
+        assert {shape_of(batch) for batch in in_turn} <= set(batches.shapes)
+        for index in reversed(range(len(batches))):
+            assert equal([in_turn[index]], [batches[index]])
+
+
+@pytest.mark.parametrize("lengths", SHAPES.values(), ids=SHAPES.keys())
 def test_fit_evaluate_and_predict_on_all_shapes(lengths):
+    """Whatever Keras sees first, and from wherever an epoch is read."""
     batches = Batches(*make_pairs(lengths), 4, bucket_width=10, seed=3)
     model = compiled()
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)  # such as "Your input ran out of data"
-        model.fit(batches, epochs=2, shuffle=False, verbose=0)
+        for epoch, step in [(0, 0), (2, 0), (1, len(batches) // 2), (5, len(batches) - 1)]:
+            batches.seek(epoch, step)
+            model.fit(batches, epochs=1 if step else 2, verbose=0)
+            batches.seek(epoch, step)
+            model.evaluate(batches, verbose=0)
         if keras.backend.backend() == "tensorflow":
-            assert model.traces == 1
-        model.fit(batches, verbose=0)  # in an order of Keras' own, and without another trace
-        if keras.backend.backend() == "tensorflow":
-            assert model.traces == 1
-        model.evaluate(batches, verbose=0)
-        model.evaluate(batches, verbose=0)
-        if keras.backend.backend() == "tensorflow":
-            assert model.traces == 2
+            assert model.traces == 2  # one program for all shapes
+        batches.seek(0)
         # Keras joins predictions to one array, so it takes a model with one number for each pair.
         assert Pooled().predict(batches, verbose=0).shape == (len(lengths),)
 
 
-@on_tensorflow
-def test_rest_of_an_epoch_needs_no_other_trace():
-    batches = Batches(*make_pairs(SHAPES["both sides vary"]), 4, bucket_width=10)
-    model = compiled()
-    for epoch, step in [(0, 0), (0, 3), (0, 7), (1, 2)]:
-        batches.seek(epoch, step)
-        model.fit(batches, shuffle=False, verbose=0)
-    assert model.traces == 1
+class Looked(Batches):
+    """Notes which batches are asked for."""
 
-
-@pytest.mark.parametrize("lengths", SHAPES.values(), ids=SHAPES.keys())
-def test_feed_is_the_rest_of_the_epoch_and_needs_one_trace(lengths):
-    batches, model = Batches(*make_pairs(lengths), 4, bucket_width=10), compiled()
-    for epoch, step in [(0, 0), (5, len(batches) - 1), (1, len(batches) // 2)]:
-        batches.seek(epoch, step)
-        expected = list(batches)
-        fed = keras.tree.map_structure(keras.ops.convert_to_numpy, list(batches.feed()))
-        assert equal(expected, fed)
-        model.fit(batches.feed(), shuffle=False, verbose=0)
-        batches.seek(epoch, step)
-        model.evaluate(batches.feed(), verbose=0)
-    if keras.backend.backend() == "tensorflow":
-        assert model.traces == 2
-
-
-def test_feed_asks_a_subclass_for_its_batches():
-    class Louder(Batches):
-        def __getitem__(self, index):
-            inputs, labels = super().__getitem__(index)
-            return inputs, 2 * labels
-
-    pairs = make_pairs(SHAPES["one is longer"])
-    batches, louder = (kind(*pairs, 4, bucket_width=10) for kind in (Batches, Louder))
-    fed = louder.feed()
-    fed = [fed[i] for i in range(len(fed))] if isinstance(fed, Batches) else list(fed)
-    for (_, labels), (_, doubled) in zip(list(batches), fed, strict=True):
-        given_out = keras.ops.convert_to_numpy(doubled)[:, : labels.shape[1]]
-        np.testing.assert_array_equal(given_out, 2 * labels)
-
-
-@on_tensorflow
-def test_feed_is_not_tuned():
-    """A tuner delays the end of every epoch: by up to as long as the epoch took."""
-    options = Batches([[5]], [[6]]).feed().options()
-    assert options.autotune.enabled is False
-
-
-@on_tensorflow
-def test_without_the_wider_second_batch_fit_fails(monkeypatch):
-    """If this fails, Keras has become better, and the widening can go."""
-    batches = Batches(*make_pairs(SHAPES["one is longer"]), 4, bucket_width=10)
-    batches.seek(next(e for e in range(99) if _first_two_agree(batches, e)))
-    monkeypatch.setattr(batches, "_unlike_first", lambda widths: widths)
-    with pytest.raises(Exception, match="shape"):
-        compiled().fit(batches, shuffle=False, verbose=0)
-
-
-def _first_two_agree(batches, epoch):
-    batches.seek(epoch)
-    first, second = [inputs["encoder_token_ids"].shape for inputs, _ in list(batches)[:2]]
-    return first == second
-
-
-class Recorded(Batches):
-    """Keeps what each complete epoch gave out."""
-
-    epochs = ()
-
-    def on_epoch_begin(self):
-        super().on_epoch_begin()
-        self.given = []
+    def __init__(self, *args, **options):
+        self.asked = []
+        super().__init__(*args, **options)
 
     def __getitem__(self, index):
         batch = super().__getitem__(index)
-        if self._asked is not None:
-            self.given.append(batch)
+        self.asked.append((self.epoch, index, batch))
         return batch
 
-    def on_epoch_end(self):
-        epoch = self.epoch
-        super().on_epoch_end()
-        if self.epoch > epoch:
-            self.epochs = [*self.epochs, (epoch, self.given)]
 
-
-def test_fit_gives_out_the_epochs_one_after_the_other_unchanged():
-    pairs = make_pairs(SHAPES["one is longer"])
-    recorded, expected = (kind(*pairs, 4, bucket_width=10) for kind in (Recorded, Batches))
+@pytest.mark.parametrize("lengths", SHAPES.values(), ids=SHAPES.keys())
+def test_fit_reads_the_epochs_one_after_the_other(lengths):
+    pairs = make_pairs(lengths)
+    looked, expected = (kind(*pairs, 4, bucket_width=10) for kind in (Looked, Batches))
     model = compiled()
-    list(recorded)  # to look at the batches moves nothing
-    model.fit(recorded, epochs=3, shuffle=False, verbose=0)
-    assert recorded.epoch == 3
-    model.fit(recorded, shuffle=False, verbose=0)
-    assert [epoch for epoch, _ in recorded.epochs] == [0, 1, 2, 3]
-    for epoch, given_out in recorded.epochs:
+    model.fit(looked, verbose=0)  # also to build the loss: Keras looks at a batch for that
+    looked.seek(0)
+    looked.asked = []
+    model.fit(looked, epochs=3, verbose=0)
+    assert looked.epoch == 3
+    model.fit(looked, verbose=0)
+    assert looked.epoch == 4
+    where = [(epoch, index) for epoch, index, _ in looked.asked]
+    assert where == list(itertools.product(range(4), range(len(expected))))
+    for epoch in range(4):
         expected.seek(epoch)
-        assert equal(expected, given_out)
+        assert equal(expected, [batch for here, _, batch in looked.asked if here == epoch])
 
 
-def test_keras_may_shuffle_the_batches_as_well():
-    batches = Batches(*make_pairs(random_lengths(40)), 4, bucket_width=30)
-    compiled().fit(batches, epochs=2, verbose=0)
+def test_to_look_at_batches_moves_nothing():
+    batches = Batches(*make_pairs(SHAPES["one is longer"]), 4, bucket_width=10)
+    for _ in range(2):
+        list(batches)
+        batches[1]
+    compiled().fit(batches, epochs=2, verbose=0, callbacks=[Looks(batches)])
     assert batches.epoch == 2
+
+
+class Looks(keras.callbacks.Callback):
+    def __init__(self, batches):
+        super().__init__()
+        self.batches = batches
+
+    def on_epoch_begin(self, epoch, logs=None):
+        list(self.batches)
 
 
 class Stop(keras.callbacks.Callback):
@@ -383,13 +352,34 @@ class Stop(keras.callbacks.Callback):
 
 
 def test_a_broken_off_epoch_begins_anew():
-    pairs = make_pairs(SHAPES["one is longer"])
-    batches, model = Batches(*pairs, 4, bucket_width=10), compiled()
-    # On TensorFlow the first two batches of this epoch look alike: see above.
-    epoch = next(e for e in range(99) if _first_two_agree(batches, e))
-    batches.seek(epoch)
+    batches, model = Batches(*make_pairs(SHAPES["one is longer"]), 4, bucket_width=10), compiled()
+    batches.seek(7)
     with pytest.raises(KeyboardInterrupt):
-        model.fit(batches, shuffle=False, verbose=0, callbacks=[Stop()])
-    assert batches.epoch == epoch
-    model.fit(batches, shuffle=False, verbose=0)
-    assert batches.epoch == epoch + 1
+        model.fit(batches, verbose=0, callbacks=[Stop()])
+    assert batches.epoch == 7
+    model.fit(batches, verbose=0)
+    assert batches.epoch == 8
+
+
+@on_tensorflow
+def test_the_dataset_is_not_tuned():
+    """A tuner delays the end of every epoch: by up to as long as the epoch took."""
+    options = Batches([[5]], [[6]]).get_tf_dataset().options()
+    assert options.autotune.enabled is False
+
+
+@on_tensorflow
+def test_a_pydataset_of_these_batches_fails():
+    """If this fails, Keras has become better, and `Batches` may become a `PyDataset`."""
+
+    class Plain(keras.utils.PyDataset):
+        def __len__(self):
+            return len(given)
+
+        def __getitem__(self, index):
+            return given[index]
+
+    given = list(Batches(*make_pairs(SHAPES["one is longer"]), 4, bucket_width=10, shuffle=False))
+    assert shape_of(given[0]) == shape_of(given[1]) != shape_of(given[-1])
+    with pytest.raises(Exception, match="shape"):
+        compiled().fit(Plain(), shuffle=False, verbose=0)

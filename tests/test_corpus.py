@@ -113,7 +113,7 @@ def test_a_file_of_columns(tmp_path):
     loaded = corpus.load_corpus(write(tmp_path / "pairs.tsv", TSV))
     assert all_pairs(loaded) == sorted(ROWS)
     assert (len(loaded.train), len(loaded.validation), len(loaded.test)) == (58, 1, 1)
-    assert (loaded.source, loaded.target) == ("en", "fr")
+    assert (loaded.source_language, loaded.target_language) == ("en", "fr")
 
 
 @pytest.mark.parametrize(
@@ -134,9 +134,9 @@ def test_the_same_pairs_in_other_files(tmp_path, change):
 
 def test_other_columns(tmp_path):
     path = write(tmp_path / "pairs.tsv", TSV.replace("I see", "x\tI see"))
-    loaded = corpus.load_corpus(path, source="fr", target="en", columns=(3, 2))
+    loaded = corpus.load_corpus(path, source_language="fr", target_language="en", columns=(3, 2))
     assert all_pairs(loaded) == sorted((target, source) for source, target in ROWS)
-    assert (loaded.source, loaded.target) == ("fr", "en")
+    assert (loaded.source_language, loaded.target_language) == ("fr", "en")
 
 
 def test_files_of_lines_with_their_own_parts(tmp_path):
@@ -236,7 +236,7 @@ def test_the_grammar():
     assert corpus.load_corpus("grammar", sizes=(200, 30, 40)) == loaded
     assert corpus.load_corpus("grammar", sizes=(200, 30, 40), seed=1).train != loaded.train
     with pytest.raises(ValueError, match=r"from en to fr\. Received: from fr to en"):
-        corpus.load_corpus("grammar", source="fr", target="en")
+        corpus.load_corpus("grammar", source_language="fr", target_language="en")
 
 
 @pytest.fixture
@@ -265,18 +265,20 @@ def test_named_corpora_from_a_directory(directory, monkeypatch):
     assert (len(german.train), len(german.validation), len(german.test)) == (30, 20, 10)
     assert german.test[3] == ("A cat test_2016_flickr 3.", "Eine Katze test_2016_flickr 3.")
     talks = corpus.load_corpus("ted-pt-en")
-    assert (talks.source, talks.target) == ("pt", "en")
+    assert (talks.source_language, talks.target_language) == ("pt", "en")
     assert (len(talks.train), len(talks.validation), len(talks.test)) == (30, 20, 10)
     assert talks.train[0] == ("Eine Katze train 0.", "A cat train 0.")
 
 
 def test_languages_of_a_named_corpus_can_be_swapped(directory):
     there = corpus.load_corpus("fra-eng", directory=directory)
-    back = corpus.load_corpus("fra-eng", source="fr", target="en", directory=directory)
+    back = corpus.load_corpus(
+        "fra-eng", source_language="fr", target_language="en", directory=directory
+    )
     assert all_pairs(back) == sorted((target, source) for source, target in all_pairs(there))
     with pytest.raises(ValueError, match=r"languages of fra-eng, en and fr\. Received: de and en"):
-        corpus.load_corpus("fra-eng", target="de", directory=directory)
-    with pytest.raises(ValueError, match="comes with its own"):
+        corpus.load_corpus("fra-eng", target_language="de", directory=directory)
+    with pytest.raises(ValueError, match=r"neither `validation` nor `test`.*Received: .*test="):
         corpus.load_corpus("fra-eng", directory=directory, test=directory / "x")
 
 
@@ -475,7 +477,7 @@ def test_a_full_disk_is_not_a_network_problem(server, tmp_path, monkeypatch):
     def disk_full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(download.shutil, "copyfileobj", disk_full)
+    monkeypatch.setattr(download.Path, "write_bytes", disk_full)
     with pytest.raises(OSError, match="No space left") as error:
         fetch("fra-eng", one_archive(server, None), tmp_path)
     assert not isinstance(error.value, ConnectionError)

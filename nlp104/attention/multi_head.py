@@ -96,7 +96,9 @@ class MultiHeadAttention(TracedSpec):
         self.num_heads, self.key_dim, self.value_dim = require_positive(
             num_heads=num_heads, key_dim=key_dim, value_dim=value_dim
         )
-        self.output_dim = output_shape and require_positive(output_shape=output_shape)
+        self.output_dim = output_shape
+        if output_shape is not None:
+            [self.output_dim] = require_positive(output_shape=output_shape)
         self.dropout = dropout
         self.use_bias = use_bias
         self.rotary = rotary

@@ -59,7 +59,7 @@ class AdditiveAttention(TracedSpec):
 
     def __init__(self, hidden_dim, **kwargs):
         super().__init__(**kwargs)
-        self.hidden_dim = require_positive(hidden_dim=hidden_dim)
+        [self.hidden_dim] = require_positive(hidden_dim=hidden_dim)
 
     def build(self, query_shape, value_shape):
         self.query_kernel = self.add_weight((query_shape[-1], self.hidden_dim), name="query_kernel")
@@ -253,5 +253,5 @@ def _require_width(query_shape, width):
     if query_shape[-1] != width:
         raise ValueError(
             "A dot product needs a query as wide as what it is compared with. "
-            f"Expected a width of {width}. Received: query of shape {tuple(query_shape)}"
+            f"Expected a width of {width}. Received: query of shape {tuple(query_shape)}."
         )

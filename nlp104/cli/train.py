@@ -107,7 +107,8 @@ def _read(settings, data_dir, record, say):
             f"sentence pairs than {settings['data']} holds now."
         )
     shown = ", ".join(f"{count:,} {split}" for split, count in counts.items())
-    say(f"data        {settings['data']} ({corpus.source} → {corpus.target}): {shown} pairs")
+    languages = f"{corpus.source_language} → {corpus.target_language}"
+    say(f"data        {settings['data']} ({languages}): {shown} pairs")
     if corpus.attribution:
         say(f"source      {corpus.attribution}")
     return corpus

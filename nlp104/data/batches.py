@@ -4,11 +4,13 @@ from collections.abc import Sequence
 
 import keras
 import numpy as np
+from keras.src.trainers.data_adapters.data_adapter import DataAdapter
 
 from nlp104.data.tokenizer import END_ID, PAD_ID, START_ID
+from nlp104.utils.arguments import require_positive, require_seed
 
 
-class Batches(keras.utils.PyDataset):
+class Batches(DataAdapter):
     """Sentence pairs as integer arrays, ready for `model.fit`, `evaluate` and `predict`.
 
     One batch is ``({"encoder_token_ids": [batch, source], "decoder_token_ids": [batch, target]},
@@ -22,8 +24,8 @@ class Batches(keras.utils.PyDataset):
     Each epoch shuffles the pairs inside every cell, and then the batches. So all epochs have the
     same number of batches of the same shapes (which matters where each shape is compiled), while a
     sentence meets others every time. What batch `i` of an epoch holds depends on the seed, the
-    epoch and `i`, and on nothing else. (Pass ``shuffle=False`` to `fit`, or Keras draws an order of
-    its own, which no seed here decides.)
+    epoch and `i`, and on nothing else. When Keras has read an epoch to its end, the next one
+    begins; its own ``shuffle=True`` changes nothing.
 
     Wide buckets have few shapes, narrow ones little padding. Where each shape is compiled (JAX, or
     XLA, which Keras turns on by itself for TensorFlow on a GPU) 8 is a good width; otherwise
@@ -71,13 +73,11 @@ class Batches(keras.utils.PyDataset):
         shuffle: bool = True,
         seed: int = 104,
     ):
-        super().__init__()
-        _check_positive("batch_size", batch_size)
-        _check_positive("bucket_width", bucket_width)
+        require_positive(batch_size=batch_size, bucket_width=bucket_width)
         if tokens_per_batch is not None:
-            _check_positive("tokens_per_batch", tokens_per_batch)
+            require_positive(tokens_per_batch=tokens_per_batch)
         if max_length is not None:
-            _check_positive("max_length", max_length)
+            require_positive(max_length=max_length)
         if len(sources) != len(targets):
             raise ValueError(
                 f"Expected as many targets as sources. Received: {len(sources)} sources and "
@@ -94,7 +94,7 @@ class Batches(keras.utils.PyDataset):
                 f"Expected at least one sentence pair{limit}. "
                 f"Received: {len(sources)} pairs{', all longer' if sources else ''}."
             )
-        self.seed = seed
+        self.seed = require_seed(seed)
         self.shuffle = shuffle
         self.num_pairs = len(pairs)
         self.num_dropped = len(sources) - len(pairs)
@@ -150,7 +150,6 @@ class Batches(keras.utils.PyDataset):
                 f"Expected a step from 0 to {len(self._shapes) - 1}. Received: {step}."
             )
         self.epoch, self._first = epoch, step
-        self._asked: set[int] | None = None  # what Keras has asked for in the running epoch
         pairs, batches = np.arange(self.num_pairs), np.arange(len(self._shapes))
         if self.shuffle:
             generator = np.random.default_rng((self.seed, epoch))
@@ -162,89 +161,61 @@ class Batches(keras.utils.PyDataset):
         return len(self._shapes) - self._first
 
     def __iter__(self):
-        return (self._padded(batch, *self._widths(batch)) for batch in self._batches[self._first :])
-
-    def feed(self):
-        """What is left of the epoch, as `fit` and `evaluate` read it fastest.
-
-        Keras turns a `PyDataset` into a `tf.data.Dataset` that tunes itself as it runs. When such a
-        dataset ends, TensorFlow may wait for the tuner to wake up, and it sleeps twice as long each
-        time: measured were 5 idle seconds after 5 seconds of training.
-
-        Returns:
-            On TensorFlow a `tf.data.Dataset` of these batches that tunes nothing, elsewhere `self`.
-
-        Example:
-            >>> batches.seek(epoch=3)
-            >>> model.fit(batches.feed(), shuffle=False)
-        """
-        if keras.backend.backend() != "tensorflow":
-            return self
-        import tensorflow as tf
-
-        ids = tf.TensorSpec([None, None], "int32")
-        inputs = {"encoder_token_ids": ids, "decoder_token_ids": ids}
-        return untuned_dataset(self._asked_for, (inputs, ids), len(self))
-
-    def _asked_for(self):
-        """The batches of a running epoch, one after the other, as Keras would ask for them."""
-        self.on_epoch_begin()
-        for index in range(len(self)):
-            yield self[index]
+        return (self[index] for index in range(len(self)))
 
     def __getitem__(self, index):
         if not 0 <= index < len(self):
-            raise IndexError(f"Batch {index} of {len(self)}.")
+            raise IndexError(f"Expected a batch from 0 to {len(self) - 1}. Received: {index}.")
         batch = self._batches[self._first + index]
-        widths = self._widths(batch)
-        if index == 1 and self._asked != {0} and keras.backend.backend() == "tensorflow":
-            widths = self._unlike_first(widths)
-        if self._asked is not None and index not in self._asked:
-            self._asked.add(index)
-        else:  # nothing is asked for twice in an epoch: if one was running, it was broken off
-            self._asked = None
-        return self._padded(batch, *widths)
-
-    def _widths(self, batch):
-        return self._shapes[batch][1:]
-
-    def _padded(self, batch, source_width, target_width):
         rows = self._order[self._cuts[batch] : self._cuts[batch + 1]]
+        _, source_width, target_width = self._shapes[batch]
         source = self._sources.padded(rows, source_width)
         target = self._targets.padded(rows, target_width + 1)
         labels = target[:, 1:]
         decoder = np.where(labels != PAD_ID, target[:, :-1], PAD_ID)  # [END] is no input
         return {"encoder_token_ids": source, "decoder_token_ids": decoder}, labels
 
-    def _unlike_first(self, widths):
-        """Widens the sides of batch 1 that are as wide as in batch 0, unless all batches are.
+    # How Keras reads. Whatever `fit` is passed, it wraps in a `DataAdapter`, and one of those it
+    # takes as it is. The usual `keras.utils.PyDataset` does not do for batches of many shapes: on
+    # TensorFlow Keras looks at its batches 0 and 1 and takes each dimension in which they agree for
+    # constant, so that a later batch of another width is an error. Here the signature is open.
+    # (Keras does not export the class: should it ever move, the import above says so at once.)
 
-        Before it trains on TensorFlow, Keras looks at batches 0 and 1, and takes the dimensions in
-        which they agree for constant: a later batch of another width would be an error. When they
-        differ on both sides, Keras traces one program for all shapes. Padding changes no result,
-        and a running epoch, which asks for batch 1 right after batch 0, gets it without.
-        """
-        first = self._widths(self._batches[self._first])
-        all_widths = zip(*(shape[1:] for shape in self.shapes), strict=True)
-        return [
-            width + self._bucket_width if width == like and len(set(side)) > 1 else width
-            for width, like, side in zip(widths, first, all_widths, strict=True)
-        ]
+    @property
+    def num_batches(self):
+        """The number of batches that Keras reads in one epoch."""
+        return len(self)
 
-    def on_epoch_begin(self):
-        """Called by Keras: every batch will now be asked for once."""
-        self._asked = set()
+    def get_numpy_iterator(self):
+        """The rest of the epoch; with its last batch the next epoch begins."""
+        last = len(self) - 1
+        for index in range(last):
+            yield self[index]
+        batch = self[last]
+        self.seek(self.epoch + 1)
+        yield batch
 
-    def on_epoch_end(self):
-        """Called by Keras: moves to the next epoch, if all of this one was given out."""
-        # Keras also calls this before the first epoch and after it has looked at a batch.
-        if self._asked is not None and len(self._asked) == len(self):
-            self.seek(self.epoch + 1)
-        self._asked = None
+    get_jax_iterator = get_numpy_iterator
+
+    def get_torch_dataloader(self):
+        """The same as tensors, on the device of the model."""
+        for batch in self.get_numpy_iterator():
+            yield keras.tree.map_structure(keras.ops.convert_to_tensor, batch)
+
+    def get_tf_dataset(self):
+        """The same as a `tf.data.Dataset`, for any number of rows and columns."""
+        import tensorflow as tf
+
+        ids = tf.TensorSpec([None, None], "int32")
+        inputs = {"encoder_token_ids": ids, "decoder_token_ids": ids}
+        return untuned_dataset(self.get_numpy_iterator, (inputs, ids), len(self))
 
 
 def untuned_dataset(generate, signature, length):
-    """A `tf.data.Dataset` that prefetches and does not tune itself; see `Batches.feed` for why.
+    """A `tf.data.Dataset` that prefetches and does not tune itself.
+
+    When a dataset that tunes itself ends, TensorFlow may wait for the tuner to wake up, and it
+    sleeps twice as long each time: measured were 5 idle seconds after 5 seconds of training.
 
     Args:
         generate: Function that returns an iterator over the elements.
@@ -289,8 +260,3 @@ def _cuts_by_tokens(widths, tokens_per_batch):
             cuts.append(i)
             widest = width
     return [*cuts, len(widths)]
-
-
-def _check_positive(name, value):
-    if not isinstance(value, int) or value < 1:
-        raise ValueError(f"`{name}` must be a positive integer. Received: {value!r}.")

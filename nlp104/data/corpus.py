@@ -22,8 +22,8 @@ class Corpus:
 
     Attributes:
         name: What it was loaded by.
-        source: The language of the first sentence of each pair.
-        target: The language of the second.
+        source_language: The language of the first sentence of each pair.
+        target_language: The language of the second.
         train: The pairs to learn from.
         validation: The pairs to watch while training.
         test: The pairs to report on, once.
@@ -33,8 +33,8 @@ class Corpus:
     """
 
     name: str
-    source: str
-    target: str
+    source_language: str
+    target_language: str
     train: list[Pair]
     validation: list[Pair]
     test: list[Pair]
@@ -59,8 +59,8 @@ class Corpus:
 
 def load_corpus(
     name_or_path: str | os.PathLike,
-    source: str | None = None,
-    target: str | None = None,
+    source_language: str | None = None,
+    target_language: str | None = None,
     directory: str | os.PathLike | None = None,
     seed: int = 104,
     validation: str | os.PathLike | None = None,
@@ -79,9 +79,9 @@ def load_corpus(
         name_or_path: ``"grammar"``, ``"fra-eng"``, ``"ted-pt-en"`` or ``"multi30k-en-de"``; or the
             path of a file of tab-separated columns; or the prefix P of two files of lines, ``P.en``
             and ``P.fr``.
-        source: The source language. Defaults to that of the named corpus, for files to ``"en"``.
-            The languages of a named corpus may be swapped.
-        target: The target language. Defaults to that of the named corpus, for files to ``"fr"``.
+        source_language: Defaults to that of the named corpus, for files to ``"en"``. The languages
+            of a named corpus may be swapped.
+        target_language: Defaults to that of the named corpus, for files to ``"fr"``.
         directory: Where the files of a named corpus are, or are to be put. Defaults to the
             environment variable ``NLP104_DATA``, else to the user's cache.
         seed: The seed of the split, and of the grammar.
@@ -108,25 +108,29 @@ def load_corpus(
     """
     name = os.fspath(name_or_path)
     if name in NAMES and (validation or test):
-        raise ValueError(f"The corpus {name} comes with its own validation and test pairs.")
+        raise ValueError(
+            f"Expected neither `validation` nor `test`, which the corpus {name} brings itself. "
+            f"Received: validation={validation!r}, test={test!r}."
+        )
     if name == "grammar":
-        return _load_grammar(source, target, seed, sizes)
+        return _load_grammar(source_language, target_language, seed, sizes)
     clean = normalize if normalized else str.strip
     attribution = description = ""
     if name in CORPORA:
         known = CORPORA[name]
-        source, target = source or known.languages[0], target or known.languages[1]
-        _check_languages(name, {source, target}, set(known.languages))
+        source_language = source_language or known.languages[0]
+        target_language = target_language or known.languages[1]
+        _check_languages(name, {source_language, target_language}, set(known.languages))
         folder = fetch(known.folder, known.archives, directory)
         parts = [_read([folder / file for file in files], clean) for files in known.files]
-        if source != known.languages[0]:
+        if source_language != known.languages[0]:
             parts = [[(second, first) for first, second in part] for part in parts]
         parts += [[]] * (3 - len(parts))
         attribution, description = known.attribution, known.description
     else:
-        source, target = source or "en", target or "fr"
+        source_language, target_language = source_language or "en", target_language or "fr"
         parts = [
-            _read(_files(path, source, target), clean, columns) if path else []
+            _read(_files(path, source_language, target_language), clean, columns) if path else []
             for path in (name, validation, test)
         ]
     train, validation_pairs, test_pairs = parts
@@ -137,8 +141,8 @@ def load_corpus(
         validation_pairs, test_pairs = validation_pairs or rest[0], test_pairs or rest[1]
     return Corpus(
         name,
-        source,
-        target,
+        source_language,
+        target_language,
         train=subset(train, sizes[0], seed),
         validation=subset(validation_pairs, sizes[1], seed),
         test=subset(test_pairs, sizes[2], seed),
@@ -155,11 +159,14 @@ def _check_languages(name, received, expected):
         )
 
 
-def _load_grammar(source, target, seed, sizes):
+def _load_grammar(source_language, target_language, seed, sizes):
     from nlp104.data import grammar
 
-    if (source or "en", target or "fr") != ("en", "fr"):
-        raise ValueError(f"The grammar goes from en to fr. Received: from {source} to {target}.")
+    if (source_language or "en", target_language or "fr") != ("en", "fr"):
+        raise ValueError(
+            "Expected the languages of the grammar, from en to fr. "
+            f"Received: from {source_language} to {target_language}."
+        )
     parts, accepted = [], {}
     for name, size, default in zip(
         ("train", "validation", "test"), sizes, GRAMMAR_SIZES, strict=True
@@ -178,12 +185,12 @@ def _load_grammar(source, target, seed, sizes):
     )
 
 
-def _files(path, source, target):
+def _files(path, source_language, target_language):
     """The one file of columns or the two files of lines that `path` stands for."""
     path = os.fspath(path)
     if os.path.isfile(path):
         return [Path(path)]
-    files = [Path(f"{path}.{source}"), Path(f"{path}.{target}")]
+    files = [Path(f"{path}.{language}") for language in (source_language, target_language)]
     missing = [str(file) for file in files if not file.is_file()]
     if not missing:
         return files

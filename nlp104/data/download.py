@@ -3,14 +3,14 @@
 import gzip
 import hashlib
 import os
-import shutil
 import sys
 import tarfile
 import zipfile
 import zlib
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from nlp104.utils.files import replacing
 
 # One of the servers answers only clients that look like a browser.
 _HEADERS = {"User-Agent": "Mozilla/5.0 (compatible; nlp104)"}
@@ -128,24 +128,18 @@ def _download(url, known_hash, path):
 
 
 def _unpack(archive, folder):
-    """Writes each member beside its final place, checks it and then moves it there."""
+    """Pooch's own processors write in place, and say nothing of a member that is not there."""
     for name, member in archive.members.items():
-        unfinished = folder / f"{name}.unfinished"
-        try:
-            packed = _open_member(folder / archive.name, member)
-            with packed as file, open(unfinished, "wb") as copy:
-                shutil.copyfileobj(file, copy)
-            expected = archive.sha256.get(name)
-            if expected and hashlib.sha256(unfinished.read_bytes()).hexdigest() != expected:
-                raise ValueError(f"{name} is not what it was when its hash was noted.")
-            os.replace(unfinished, folder / name)
-        finally:
-            unfinished.unlink(missing_ok=True)
+        content = _read_member(folder / archive.name, member)
+        expected = archive.sha256.get(name)
+        if expected and hashlib.sha256(content).hexdigest() != expected:
+            raise ValueError(f"{name} is not what it was when its hash was noted.")
+        with replacing(folder / name) as unfinished:
+            unfinished.write_bytes(content)
 
 
-@contextmanager
-def _open_member(path, member):
-    """Opens the file in the archive `path` whose own path ends with `member`."""
+def _read_member(path, member):
+    """The content of the file in the archive `path` whose own path ends with `member`."""
 
     def find(names):
         for name in names:
@@ -154,14 +148,12 @@ def _open_member(path, member):
         raise KeyError(f"No {member} in {path}")
 
     if path.name.endswith(".zip"):
-        with zipfile.ZipFile(path) as archive, archive.open(find(archive.namelist())) as file:
-            yield file
-    elif path.name.endswith(".tar.gz"):
+        with zipfile.ZipFile(path) as archive:
+            return archive.read(find(archive.namelist()))
+    if path.name.endswith(".tar.gz"):
         with tarfile.open(path) as archive:
-            yield archive.extractfile(find(archive.getnames()))
-    else:
-        with gzip.open(path) as file:
-            yield file
+            return archive.extractfile(find(archive.getnames())).read()
+    return gzip.decompress(path.read_bytes())
 
 
 class _Progress:

@@ -9,7 +9,7 @@ from keras import ops
 from nlp104.attention.masks import masked_softmax
 from nlp104.decoding.compiled import prepare, run, trim
 from nlp104.decoding.greedy import write
-from nlp104.utils.arguments import require_positive
+from nlp104.utils.arguments import require_positive, require_seed
 
 
 def sample(
@@ -56,9 +56,7 @@ def sample(
         require_positive(top_k=top_k)
     if top_p is not None and not 0 < top_p <= 1:
         raise ValueError(f"`top_p` must be above 0 and at most 1. Received: {top_p!r}")
-    seed = random.getrandbits(32) if seed is None else seed
-    if not isinstance(seed, int) or seed < 0:
-        raise ValueError(f"`seed` must be an integer of at least 0. Received: {seed!r}")
+    seed = require_seed(random.getrandbits(32) if seed is None else seed)
     ids, limits, num_steps = prepare(model, encoder_token_ids, max_length, jit_compile)
     draws = [
         np.random.default_rng((seed, row)).random(num_steps, "float32") for row in range(len(ids))

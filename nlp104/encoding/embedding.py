@@ -51,7 +51,7 @@ class TokenAndPositionEmbedding(keras.layers.Layer):
         super().__init__(**kwargs)
         if positions is not None and positions not in POSITIONS:
             raise ValueError(
-                f"`positions` must be one of {sorted(POSITIONS)} or None. Received: {positions!r}"
+                f"`positions` must be one of {sorted(POSITIONS)} or None. Received: {positions!r}."
             )
         self.vocabulary_size, self.hidden_dim, self.max_sequence_length = require_positive(
             vocabulary_size=vocabulary_size,
@@ -81,7 +81,7 @@ class TokenAndPositionEmbedding(keras.layers.Layer):
         if isinstance(length, int) and length > self.max_sequence_length:
             raise ValueError(
                 f"A sequence may have at most max_sequence_length={self.max_sequence_length} "
-                f"tokens. Received: {length}"
+                f"tokens. Received: {length}."
             )
         x = ops.take(self.embeddings, token_ids, axis=0)  # [batch, length, hidden_dim]
         x = ops.cast(x, self.compute_dtype) * math.sqrt(self.hidden_dim)
@@ -115,7 +115,7 @@ def require_token_ids(token_ids, vocabulary_size, name):
     """
     dtype = keras.backend.standardize_dtype(token_ids.dtype)
     if not keras.backend.is_int_dtype(dtype):
-        raise ValueError(f"`{name}` must hold integers. Received: dtype={dtype}")
+        raise ValueError(f"`{name}` must hold integers. Received: dtype={dtype}.")
     try:
         if _is_on_accelerator(token_ids):
             return
@@ -125,7 +125,7 @@ def require_token_ids(token_ids, vocabulary_size, name):
     if values.size and not 0 <= values.min() <= values.max() < vocabulary_size:
         raise ValueError(
             f"`{name}` must lie between 0 and {vocabulary_size - 1}. "
-            f"Received: ids from {values.min()} to {values.max()}"
+            f"Received: ids from {values.min()} to {values.max()}."
         )
 
 

@@ -52,7 +52,7 @@ def sinusoidal_positions(length, hidden_dim, base=10000.0, layout="interleaved")
     elif layout == "concatenated":
         encoding = np.concatenate([np.sin(angles), np.cos(angles)], axis=-1)
     else:
-        raise ValueError(f"`layout` must be 'interleaved' or 'concatenated'. Received: {layout!r}")
+        raise ValueError(f"`layout` must be 'interleaved' or 'concatenated'. Received: {layout!r}.")
     return encoding.astype("float32")
 
 
@@ -83,7 +83,7 @@ def _frequencies(dim, base):
     """1 / base^(2i/d) for every pair i of dimensions: NumPy float64."""
     if dim % 2:
         raise ValueError(
-            f"Sines and cosines come in pairs: the width must be even. Received: {dim}"
+            f"Sines and cosines come in pairs: the width must be even. Received: {dim}."
         )
     return base ** (-np.arange(0, dim, 2) / dim)
 
@@ -108,7 +108,7 @@ class SinusoidalPositions(keras.layers.Layer):
 
     def __init__(self, max_length, base=10000.0, layout="interleaved", **kwargs):
         super().__init__(**kwargs)
-        self.max_length = require_positive(max_length=max_length)
+        [self.max_length] = require_positive(max_length=max_length)
         self.base = base
         self.layout = layout
         self.supports_masking = True
@@ -155,7 +155,7 @@ class LearnedPositions(keras.layers.Layer):
 
     def __init__(self, max_length, **kwargs):
         super().__init__(**kwargs)
-        self.max_length = require_positive(max_length=max_length)
+        [self.max_length] = require_positive(max_length=max_length)
         self.supports_masking = True
 
     def build(self, inputs_shape):

@@ -85,7 +85,7 @@ def train(
             else:
                 if validation is not None:
                     validation.seek(0)  # sums of the same numbers in the same order
-                    scores = model.evaluate(validation.feed(), verbose=0, return_dict=True)
+                    scores = model.evaluate(validation, verbose=0, return_dict=True)
                     row |= {f"val_{name}": score for name, score in scores.items()}
                 progress.epoch(run.finish_epoch(row))
             if stop:
@@ -99,11 +99,10 @@ def _fit_epoch(run, progress, stop):
     epoch = run.position.epoch
     run.training.seek(epoch, run.position.step)
     logs = run.model.fit(
-        run.training.feed(),
+        run.training,
         initial_epoch=epoch,
         epochs=epoch + 1,
         callbacks=[_Watch(run, progress, stop)],
-        shuffle=False,  # Batches shuffle by themselves, as a function of the seed and the epoch
         verbose=0,
     ).history
     row = {name: values[-1] for name, values in logs.items()}

@@ -16,8 +16,8 @@ def read_corpus(settings, data_dir):
     """The `nlp104.data.Corpus` that the settings name, found or downloaded in `data_dir`."""
     return load_corpus(
         settings["data"],
-        source=settings["source"],
-        target=settings["target"],
+        source_language=settings["source"],
+        target_language=settings["target"],
         directory=data_dir,
         seed=settings["seed"],
         validation=settings["validation"],

@@ -23,7 +23,7 @@ class Block(TracedSpec):
     def __init__(self, config, **kwargs):
         super().__init__(**kwargs)
         if not isinstance(config, TransformerConfig):
-            raise ValueError(f"`config` must be a TransformerConfig. Received: {config!r}")
+            raise ValueError(f"`config` must be a TransformerConfig. Received: {config!r}.")
         self.config = config
         self.supports_masking = True
 

@@ -96,32 +96,32 @@ class TransformerConfig:
         for name in ("dropout", "attention_dropout", "activation_dropout"):
             if not 0 <= getattr(self, name) < 1:
                 raise ValueError(
-                    f"`{name}` must be at least 0 and below 1. Received: {getattr(self, name)!r}"
+                    f"`{name}` must be at least 0 and below 1. Received: {getattr(self, name)!r}."
                 )
         if not self.attention_gain > 0:
             raise ValueError(
-                f"`attention_gain` must be a number above 0. Received: {self.attention_gain!r}"
+                f"`attention_gain` must be a number above 0. Received: {self.attention_gain!r}."
             )
         known = _FIELDS["positions"].metadata["choices"]
         if self.positions not in (*known, None):
             raise ValueError(
                 f"`positions` must be one of {', '.join(known)} or None. "
-                f"Received: {self.positions!r}"
+                f"Received: {self.positions!r}."
             )
         if self.hidden_dim % self.num_heads:
             raise ValueError(
                 "`hidden_dim` must be divisible by `num_heads`. "
-                f"Received: hidden_dim={self.hidden_dim}, num_heads={self.num_heads}"
+                f"Received: hidden_dim={self.hidden_dim}, num_heads={self.num_heads}."
             )
         if self.tie_embeddings and self.source_vocabulary_size not in (None, self.vocabulary_size):
             raise ValueError(
                 "`tie_embeddings=True` needs one vocabulary for source and target. Received: "
                 f"source_vocabulary_size={self.source_vocabulary_size}, "
-                f"vocabulary_size={self.vocabulary_size}"
+                f"vocabulary_size={self.vocabulary_size}."
             )
 
     def _require_positive(self, name):
-        size = require_positive(**{name: getattr(self, name)})
+        [size] = require_positive(**{name: getattr(self, name)})
         object.__setattr__(self, name, size)  # a plain integer, which JSON can hold
 
     @property

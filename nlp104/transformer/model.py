@@ -53,7 +53,7 @@ class Transformer(TokenMeanLoss, SkipsPadding):
         if not isinstance(config, TransformerConfig) or config.vocabulary_size is None:
             raise ValueError(
                 "`config` must be a TransformerConfig with a `vocabulary_size`. "
-                f"Received: {config!r}"
+                f"Received: {config!r}."
             )
         self.config = config
         self.vocabulary_size = config.vocabulary_size
@@ -102,7 +102,7 @@ class Transformer(TokenMeanLoss, SkipsPadding):
             ValueError: if there is no such preset.
         """
         if name not in PRESETS:
-            raise ValueError(f"A preset is one of {', '.join(PRESETS)}. Received: {name!r}")
+            raise ValueError(f"A preset is one of {', '.join(PRESETS)}. Received: {name!r}.")
         sizes = {**PRESETS[name], "vocabulary_size": vocabulary_size}
         return cls.from_config({**sizes, **overrides})
 

@@ -28,7 +28,7 @@ class OutputHead(TracedSpec):
 
     def __init__(self, vocabulary_size, tied=False, **kwargs):
         super().__init__(**kwargs)
-        self.vocabulary_size = require_positive(vocabulary_size=vocabulary_size)
+        [self.vocabulary_size] = require_positive(vocabulary_size=vocabulary_size)
         self.tied = tied
 
     def build(self, inputs_shape):

@@ -1,30 +1,35 @@
 """Errors that say what was expected and what was received, before a backend fails in its depths."""
 
 import math
-import numbers
+from numbers import Integral
 
 
 def require_positive(**sizes):
-    """Checks sizes: integers of Python or NumPy, at least 1; a boolean is none.
+    """Raises `ValueError` unless every size is a positive integer, Python's or NumPy's.
 
     Returns:
-        The sizes as plain integers, which JSON can hold: one, or a list of several.
-
-    Raises:
-        ValueError: unless every size is a positive integer.
+        The sizes in their order as Python's `int`, which JSON can hold.
 
     Example:
-        >>> num_heads, key_dim = require_positive(num_heads=np.int64(8), key_dim=64)
+        >>> num_heads, key_dim = require_positive(num_heads=8, key_dim=np.int64(64))
     """
-    for name, size in sizes.items():
-        if not isinstance(size, numbers.Integral) or isinstance(size, bool) or size < 1:
-            raise ValueError(f"`{name}` must be a positive integer. Received: {size!r}")
-    plain = [int(size) for size in sizes.values()]
-    return plain[0] if len(plain) == 1 else plain
+    return [_integer(name, size, 1, "a positive integer") for name, size in sizes.items()]
+
+
+def require_seed(seed):
+    """Raises `ValueError` unless `seed` is an integer of at least 0; returns it as an `int`."""
+    return _integer("seed", seed, 0, "an integer of at least 0")
+
+
+def _integer(name, number, smallest, expected):
+    # True is an integer to Python, and as a size always a mistake.
+    if isinstance(number, bool) or not isinstance(number, Integral) or number < smallest:
+        raise ValueError(f"`{name}` must be {expected}. Received: {number!r}.")
+    return int(number)
 
 
 def require_not_negative(**numbers):
     """Raises `ValueError` unless every number is finite and at least 0."""
     for name, number in numbers.items():
         if not 0 <= number < math.inf:
-            raise ValueError(f"`{name}` must be a number of at least 0. Received: {number!r}")
+            raise ValueError(f"`{name}` must be a number of at least 0. Received: {number!r}.")
