@@ -298,7 +298,9 @@ def test_truncated_model(fails, model):
     content = (model / "model.keras").read_bytes()
     for size in (0, 100, len(content) // 2, len(content) - 10):
         (model / "model.keras").write_bytes(content[:size])
-        assert "model.keras is damaged" in fails("translate", "--model", model, "one cat")
+        assert "model.keras. Received: a damaged file" in fails(
+            "translate", "--model", model, "one cat"
+        )
 
 
 def test_truncated_tokenizer(fails, model):
@@ -319,14 +321,14 @@ def test_missing_tokenizer(fails, model):
 def test_foreign_model(fails, model):
     inputs = keras.Input((3,))
     keras.Model(inputs, keras.layers.Dense(2)(inputs)).save(model / "model.keras")
-    assert "expected a Transformer" in fails("translate", "--model", model, "one cat")
+    assert "Expected a Transformer" in fails("translate", "--model", model, "one cat")
 
 
 def test_tokenizer_of_another_model(fails, model):
     Tokenizer.train(["a b c"], kind="word").save(model / "tokenizer.json")
     message = fails("translate", "--model", model, "a b")
-    assert "expects vocabularies of" in message
-    assert "received 7 and 7" in message
+    assert "Expected vocabularies of" in message
+    assert "Received: 7 and 7" in message
 
 
 # Sentences
@@ -334,7 +336,7 @@ def test_tokenizer_of_another_model(fails, model):
 
 def test_sentence_of_ten_thousand_words(fails, model):
     message = fails("translate", "--model", model, "one cat", "cat " * 10_000)
-    assert "Sentence 2 has 10,000 tokens" in message
+    assert "Received: 10,000 in sentence 2" in message
     assert "at most 63" in message
 
 

@@ -110,6 +110,7 @@ def train(output, resume=False, quiet=False, data_dir=None, **given):
         output,
         {
             "settings": without_local_paths(settings),
+            "languages": [corpus.source, corpus.target],
             "data": data,
             "left_out": training.num_dropped,
             "parameters": model.count_params(),
@@ -230,7 +231,8 @@ def serve(model="eng-fra", port=PORT):
         model: Directory of a trained model, or the name of one of the book.
         port: Where to listen; 0: at any port that is free.
     """
-    with TranslationServer(_translator(model), Path(model).name, port) as server:
+    card = pretrained.read_card(pretrained.FOLDER / model if _is_of_the_book(model) else model)
+    with TranslationServer(_translator(model), Path(model).name, port, **card) as server:
         print(f"{server.about['model']} translates at {server.url} (Ctrl-C ends it)", flush=True)
         with contextlib.suppress(KeyboardInterrupt):
             server.serve_forever()
