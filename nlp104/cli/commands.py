@@ -36,6 +36,7 @@ from nlp104.translation.evaluation import bleu, exact_match
 from nlp104.translation.export import export_translator
 from nlp104.translation.serve import PORT, TranslationServer
 from nlp104.translation.translator import Translator, load_tokenizers, save_tokenizers
+from nlp104.utils.errors import InputError, OccupiedError
 
 SAMPLE = 100  # validation sentences that are translated at the end of a training
 AT_A_TIME = 256  # lines of the standard input that are translated together
@@ -73,8 +74,13 @@ def train(output, resume=False, quiet=False, data_dir=None, **given):
     corpus = read_corpus(settings, data_dir)
     counts = {split: len(getattr(corpus, split)) for split in SPLITS}
     data = {"pairs": counts, "sha256": fingerprint(corpus)}
-    if resume and data != record["data"]:
-        raise ValueError(
+    if not corpus.validation:
+        raise InputError(
+            f"Expected pairs for validation in {settings['data']}. Received: none that share no "
+            "sentence with the others. Name a file of them, --validation."
+        )
+    if resume and data != record.get("data"):
+        raise InputError(
             f"A run is resumed with the data it was started with: {output} was started with other "
             f"sentence pairs than {settings['data']} holds now."
         )
@@ -168,8 +174,8 @@ def translate(model, sentences=(), **options):
     for chunk in chunks:
         try:
             translations = translator.translate(chunk, **options)
-        except ValueError as error:
-            raise ValueError(f"After {done} sentences: {error}" if done else str(error)) from None
+        except InputError as error:
+            raise InputError(f"After {done} sentences: {error}" if done else str(error)) from None
         print("\n".join(translations), flush=True)
         done += len(chunk)
     return 0
@@ -193,7 +199,7 @@ def evaluate(model, split="test", limit=None, show=5, data_dir=None, **given):
     elif "data" in places:
         settings = complete_settings({})  # with the seed by which its test part was held out
     else:
-        raise ValueError(
+        raise InputError(
             f"Expected --data, since the book's model {model} keeps no corpus. Received: none."
         )
     if "data" in places:  # perhaps another corpus, to which the other paths do not belong
@@ -201,6 +207,8 @@ def evaluate(model, split="test", limit=None, show=5, data_dir=None, **given):
     settings = settings | places
     corpus = read_corpus(settings, data_dir)
     pairs = corpus.references(split)[:limit]
+    if not pairs:
+        raise InputError(f"Expected {split} pairs in {settings['data']}. Received: none.")
     translator = _translator(model)
     hypotheses, score, exact = _score(translator, pairs, settings, **given)
     for (source, targets), hypothesis in list(zip(pairs, hypotheses, strict=True))[:show]:
@@ -261,7 +269,7 @@ def _check_vacant(output):
     if output.is_dir() and not any(output.iterdir()):
         return
     if output.exists():
-        raise FileExistsError(
+        raise OccupiedError(
             f"Expected a new directory as --output. Received: {output}, which exists. Name another "
             "one, or add --resume to continue the run in it."
         )
@@ -279,7 +287,7 @@ def _lines(file):
         try:
             yield line.decode("utf-8").rstrip("\r\n")
         except UnicodeDecodeError as error:
-            raise ValueError(
+            raise InputError(
                 f"Expected UTF-8 text. Received: byte 0x{line[error.start]:02x} at byte "
                 f"{error.start + 1} of line {number}."
             ) from None

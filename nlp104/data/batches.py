@@ -6,6 +6,7 @@ import keras
 import numpy as np
 
 from nlp104.data.tokenizer import END_ID, PAD_ID, START_ID
+from nlp104.utils.errors import InputError
 
 
 class Batches(keras.utils.PyDataset):
@@ -90,7 +91,7 @@ class Batches(keras.utils.PyDataset):
         ]
         if not pairs:
             limit = "" if max_length is None else f" of at most {max_length} tokens a side"
-            raise ValueError(
+            raise InputError(
                 f"Expected at least one sentence pair{limit}. "
                 f"Received: {len(sources)} pairs{', all longer' if sources else ''}."
             )

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from nlp104.utils.errors import InputError, MissingError
+
 # One of the servers answers only clients that look like a browser.
 _HEADERS = {"User-Agent": "Mozilla/5.0 (compatible; nlp104)"}
 _ATTEMPTS = 2  # for each address
@@ -62,7 +64,7 @@ def fetch(
     """
     directory = directory or os.environ.get("NLP104_DATA")
     if directory and not Path(directory).is_dir():
-        raise FileNotFoundError(f"Expected a directory with corpora. Received: {directory}.")
+        raise MissingError(f"Expected a directory with corpora. Received: {directory}.")
     if not directory:
         import pooch  # only where it is needed: on import it warns in notebooks without widgets
 
@@ -84,7 +86,7 @@ def _fetch_archive(corpus, archive, folder):
         try:
             return _unpack(archive, folder)
         except (*_BROKEN, gzip.BadGzipFile) as error:
-            raise ValueError(
+            raise InputError(
                 f"Expected an archive with {', '.join(archive.members)} in {path}. Received: a "
                 "broken or a different file; delete it to download it again."
             ) from error

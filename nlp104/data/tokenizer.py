@@ -15,6 +15,7 @@ import tokenizers
 from tokenizers import Regex, decoders, models, pre_tokenizers, trainers
 
 from nlp104.data import word_spacing
+from nlp104.utils.errors import InputError
 
 PAD_ID, UNKNOWN_ID, START_ID, END_ID = 0, 1, 2, 3
 SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[START]", "[END]")
@@ -137,7 +138,7 @@ class Tokenizer:
         alphabet = sorted({"▁", *"".join(sentences)} - {" "}) if kind == "bpe" else ["a word"]
         smallest = len(SPECIAL_TOKENS) + len(alphabet)
         if vocabulary_size < smallest:
-            raise ValueError(
+            raise InputError(
                 f"`vocabulary_size` must be at least {smallest}, for the special tokens and "
                 f"{'every character' if kind == 'bpe' else 'a word'}. Received: {vocabulary_size}."
             )
@@ -260,7 +261,7 @@ class Tokenizer:
         except OSError:
             raise
         except Exception as error:  # the library for BPE raises plain Exceptions
-            raise ValueError(
+            raise InputError(
                 f"Expected a tokenizer written by Tokenizer.save in {path}. "
                 "Received: a damaged or a different file."
             ) from error

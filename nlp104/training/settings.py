@@ -5,6 +5,8 @@ Light on purpose (no Keras): the command line shows the defaults in its help.
 
 from pathlib import Path
 
+from nlp104.utils.errors import InputError
+
 SPLITS = ("train", "validation", "test")
 DECAYS = ("linear", "inverse_sqrt")
 EXPORT_FORMATS = ("tf_saved_model", "onnx")  # under the names that Keras has for them
@@ -96,7 +98,7 @@ def resumed_settings(recorded, given):
     for key, value in given.items():
         if key not in free and value != recorded[key]:
             option = "--" + key.replace("_", "-")
-            raise ValueError(
+            raise InputError(
                 f"A run is resumed with the settings it was started with: {option} was "
                 f"{recorded[key]} and is now {value}. Leave it out, or start a new run in another "
                 "directory."

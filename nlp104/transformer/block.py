@@ -7,6 +7,7 @@ from nlp104.attention.multi_head import MultiHeadAttention
 from nlp104.transformer.feed_forward import FeedForward
 from nlp104.transformer.residual import Residual
 from nlp104.utils.arguments import require_positive
+from nlp104.utils.errors import InputError
 
 
 class Block(keras.layers.Layer):
@@ -49,7 +50,7 @@ class Block(keras.layers.Layer):
             hidden_dim=hidden_dim, intermediate_dim=intermediate_dim, num_heads=num_heads
         )
         if hidden_dim % num_heads:
-            raise ValueError(
+            raise InputError(
                 "`hidden_dim` must be divisible by `num_heads`. "
                 f"Received: hidden_dim={hidden_dim}, num_heads={num_heads}"
             )
