@@ -19,7 +19,7 @@ REPORT = rf"nlp104 \w+: this is a bug in nlp104 {re.escape(nlp104.__version__)},
 
 
 @pytest.fixture
-def ends(capsys, tmp_path, monkeypatch):
+def ends(capsys, monkeypatch):
     """Plants an error into a function that a command calls, and returns what the command says."""
 
     def run(place, error, *arguments):
@@ -38,12 +38,15 @@ def missing(path):
 
 
 COMMANDS = {
-    "train": ("nlp104.training.pipeline.Tokenizer.train", ["--data", "grammar", "--pairs", "50"]),
+    "train": ("nlp104.training.pipeline.Tokenizer.train", ["--data", "pairs.tsv"]),
     "translate": (
         "nlp104.translation.translator.greedy",
         ["--model", "grammar", "The cat sleeps."],
     ),
-    "evaluate": ("nlp104.training.pipeline.load_corpus", ["--model", "grammar", "--data", "x.tsv"]),
+    "evaluate": (
+        "nlp104.training.pipeline.load_corpus",
+        ["--model", "grammar", "--data", "pairs.tsv"],
+    ),
     "export": ("nlp104.translation.export._program", ["--model", "grammar"]),
     "serve": ("nlp104.translation.serve.files", ["--model", "grammar", "--port", "0"]),
 }
@@ -63,7 +66,9 @@ COMMANDS = {
     ],
     ids=repr,
 )
-def test_a_bug_keeps_its_traceback(ends, tmp_path, command, error):
+def test_a_bug_keeps_its_traceback(ends, tmp_path, monkeypatch, command, error):
+    monkeypatch.chdir(tmp_path)
+    Path("pairs.tsv").write_text("".join(f"{n}\ta{n}\n" for n in range(9)), encoding="utf-8")
     place, arguments = COMMANDS[command]
     if command in ("train", "export"):
         arguments = [*arguments, "--output", tmp_path / "output"]

@@ -22,6 +22,8 @@ from decoding_models import make_model
 import nlp104
 from nlp104.cli.main import main
 from nlp104.data.tokenizer import SPECIAL_TOKENS, Tokenizer
+from nlp104.training.run_record import write_record
+from nlp104.training.settings import DEFAULTS
 from nlp104.translation import serve
 from nlp104.translation.pretrained import FOLDER, read_card
 from nlp104.translation.translator import Translator
@@ -434,6 +436,25 @@ def test_a_port_that_is_taken(server, translator, capsys):
         assert "expected an integer from 0 to 65535" in capsys.readouterr().err
 
 
+def test_the_command_tells_what_is_recorded(translator, tmp_path, monkeypatch):
+    """Of a model of the book its card, of a run its record; nothing follows from a name."""
+    told = []
+    monkeypatch.setattr(
+        serve.TranslationServer, "serve_forever", lambda server: told.append(server.about)
+    )
+    run = tmp_path / "eng-fra"
+    translator.save(run)
+    for model in ("grammar", str(run)):
+        assert main(["serve", "--model", model, "--port", "0"]) == 0
+    write_record(run, {"settings": DEFAULTS, "languages": ["pt", "en"]})
+    assert main(["serve", "--model", str(run), "--port", "0"]) == 0
+    book, bare, recorded = told
+    assert (book["model"], book["languages"]) == ("grammar", ["en", "fr"])
+    assert "The black cat sleeps." in book["examples"]
+    assert (bare["model"], bare["languages"], bare["examples"]) == ("eng-fra", [], [])
+    assert (recorded["languages"], recorded["examples"]) == (["pt", "en"], [])
+
+
 def test_the_command_serves_until_ctrl_c():
     command = [sys.executable, "-m", "nlp104", "serve", "--model", "grammar", "--port", "0"]
     process = subprocess.Popen(
@@ -463,6 +484,24 @@ def test_the_page_is_installed_with_the_package():
     patterns = project["tool"]["setuptools"]["package-data"]["nlp104.translation"]
     package = ROOT / "nlp104" / "translation"
     assert package / "pages" / "translate.html" in {f for p in patterns for f in package.glob(p)}
+
+
+@needs_browser
+def test_a_language_may_be_called_anything(translator):
+    """A run names its languages after its files."""
+
+    async def read(tab):
+        for languages, told in ((("en", "lc.fr"), "English to lc.fr,"), ((), "” runs on")):
+            with serve.TranslationServer(translator, "mine", 0, languages) as server:
+                threading.Thread(target=server.serve_forever, daemon=True).start()
+                seen = await tab.open(server.url, 390, "light")
+                server.shutdown()
+            assert seen["problems"] == []
+            script = "document.getElementById('about').textContent"
+            said = (await tab.ask("Runtime.evaluate", expression=script))["result"]["value"]
+            assert told in said
+
+    visit(read)
 
 
 @needs_browser
