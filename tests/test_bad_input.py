@@ -2,6 +2,7 @@
 
 import errno
 import io
+import json
 import os
 import resource
 import signal
@@ -11,9 +12,11 @@ import keras
 import numpy as np
 import pytest
 
+from nlp104.cli import commands
 from nlp104.cli.main import main
 from nlp104.data.batches import Batches
 from nlp104.data.corpus import load_corpus
+from nlp104.data.named_corpora import CORPORA
 from nlp104.data.tokenizer import Tokenizer
 from nlp104.decoding.greedy import greedy
 from nlp104.training.run_record import write_record
@@ -36,6 +39,7 @@ def fails(capsys):
         captured = capsys.readouterr()
         assert status == 1
         assert "Traceback" not in captured.err
+        assert "bug" not in captured.err
         start, _, message = captured.err.partition(": error: ")
         assert start == f"nlp104 {arguments[0]}"
         assert message.count("\n") == 1
@@ -140,6 +144,36 @@ def test_three_pairs_are_enough(tmp_path):
     assert (tmp_path / "run" / "model.keras").exists()
 
 
+def test_no_pairs_for_validation(refuses):
+    message = refuses("a\tx\na\ty\na\tz\n")
+    assert "Expected pairs for validation in" in message
+    assert "--validation" in message
+
+
+def test_more_pairs_than_the_grammar_has(fails, tmp_path):
+    options = ["--data", "grammar", "--pairs", 10**12, "--output", tmp_path / "run"]
+    assert "Received: 1000000000000" in fails("train", *options)
+
+
+def test_own_parts_for_a_corpus_that_has_parts(fails, tmp_path):
+    options = ["--data", "grammar", "--test", "mine.tsv", "--output", tmp_path / "run"]
+    assert "grammar" in fails("train", *options)
+
+
+def test_a_directory_for_corpora_that_is_not_there(fails, tmp_path):
+    options = ["--data", "fra-eng", "--data-dir", tmp_path / "none", "--output", tmp_path / "run"]
+    assert "Expected a directory with corpora" in fails("train", *options)
+
+
+def test_a_corpus_has_its_languages_and_its_archive_is_whole(fails, tmp_path):
+    folder = tmp_path / CORPORA["fra-eng"].folder
+    folder.mkdir()
+    (folder / CORPORA["fra-eng"].archives[0].name).write_bytes(b"no archive")
+    options = ["--data", "fra-eng", "--data-dir", tmp_path, "--output", tmp_path / "run"]
+    assert "Expected an archive with" in fails("train", *options)
+    assert "Expected the languages of fra-eng" in fails("train", *options, "--target", "de")
+
+
 def test_lines_that_are_all_too_long(refuses):
     lines = [" ".join(f"{word}{i}" for i in range(10_000)) for word in "abc"]
     message = refuses("".join(f"{line}\t{line.upper()}\n" for line in lines))
@@ -223,6 +257,33 @@ def test_hidden_dim_not_divisible_by_num_heads(refuses):
     assert "divisible" in message
 
 
+def test_hidden_dim_that_is_odd(refuses):
+    message = refuses(PAIRS, "--hidden-dim", "5", "--num-heads", "1")
+    assert "even" in message
+    assert "5" in message
+
+
+def test_max_length_beyond_the_model(refuses, fails, model):
+    message = refuses(PAIRS, "--max-length", "2049")
+    assert message.startswith("Expected --max-length of at most 2,048")
+    for command in (["translate"], ["export", "--output", model / "served"]):
+        arguments = [*command, "--model", model, "--max-length", "65"]
+        message = fails(*arguments, *(["one cat"] if command == ["translate"] else []))
+        assert "max_sequence_length=64" in message
+        assert "eceived" in message
+
+
+def test_warm_up_that_outlasts_the_training(refuses):
+    assert "warm-up" in refuses(PAIRS, "--warmup-steps", "100000")
+
+
+def test_a_loss_that_is_no_number(tmp_path, fails):
+    (tmp_path / "data.tsv").write_text(PAIRS, encoding="utf-8")
+    options = ["--data", tmp_path / "data.tsv", "--output", tmp_path / "run", *SIZE_OPTIONS]
+    options += ["--learning-rate", "1e38", "--warmup-steps", "1", "--batch-size", "1", "--quiet"]
+    assert "lower the learning rate" in fails("train", *options)
+
+
 def test_vocabulary_too_small_for_the_characters(refuses):
     message = refuses(PAIRS, "--tokens", "bpe", "--vocabulary-size", "10")
     assert "`vocabulary_size` must be at least" in message
@@ -280,11 +341,70 @@ def test_resume_without_a_run(fails, tmp_path):
     assert not any(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"format": "other"}', '{"settings": 1}'])
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "{",
+        "[]",
+        "{}",
+        '{"format": "other"}',
+        '{"settings": 1}',
+        '{"format": "nlp104 run 1"}',
+        '{"format": "nlp104 run 1", "settings": 1}',
+    ],
+)
 def test_damaged_run_json(fails, tmp_path, content):
     (tmp_path / "run.json").write_text(content, encoding="utf-8")
     message = fails("train", "--data", "grammar", "--output", tmp_path, "--resume")
     assert "damaged or something else" in message
+
+
+def test_resuming_a_run_whose_files_have_changed(tmp_path, fails):
+    """The record, the state and the weights of a run may each be damaged, or those of another."""
+    (tmp_path / "data.tsv").write_text(PAIRS, encoding="utf-8")
+    run, state = tmp_path / "run", tmp_path / "run" / "checkpoints" / "latest.npz"
+    options = ["--data", tmp_path / "data.tsv", "--output", run]
+    new = [*SIZE_OPTIONS, "--epochs", "1", "--quiet"]
+    assert main([str(argument) for argument in ["train", *options, *new]]) == 0
+    (run / "checkpoints" / "best.weights.h5").write_bytes(b"")
+    assert "best.weights.h5 is missing, damaged" in fails("train", *options, "--resume", "--quiet")
+    whole = state.read_bytes()
+    state.write_bytes(whole[:1000])
+    assert "latest.npz is damaged" in fails("train", *options, "--resume", "--quiet")
+    with np.load(io.BytesIO(whole)) as file:
+        arrays = dict(file)
+    position = json.loads(str(arrays["position"]))
+    position["data"]["tokens"] += 1
+    np.savez(state, **(arrays | {"position": np.array(json.dumps(position))}))
+    assert "other training data" in fails("train", *options, "--resume", "--quiet")
+    del arrays["model/0"]
+    np.savez(state, **arrays)
+    assert "another model or optimizer" in fails("train", *options, "--resume", "--quiet")
+    record = json.loads((run / "run.json").read_text(encoding="utf-8"))
+    write_record(run, record | {"data": None})
+    assert "other" in fails("train", *options, "--resume", "--quiet")
+
+
+def test_no_checkpoint_is_left_to_average(tmp_path, fails):
+    (tmp_path / "data.tsv").write_text(PAIRS, encoding="utf-8")
+    options = ["--data", tmp_path / "data.tsv", "--output", tmp_path / "run"]
+    new = [*SIZE_OPTIONS, "--epochs", "1", "--quiet", "--average", "2"]
+    assert main([str(argument) for argument in ["train", *options, *new]]) == 0
+    for path in (tmp_path / "run" / "checkpoints").glob("epoch-*"):
+        path.unlink()
+    assert "at least one checkpoint" in fails("train", *options, "--resume", "--quiet")
+
+
+def test_exports_that_cannot_be_made(fails, model, monkeypatch):
+    before = sorted(model.rglob("*"))
+    options = ["--model", model, "--output", model]
+    assert "Expected a new or empty directory" in fails("export", *options)
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    assert "tf2onnx" in fails("export", *options, "--format", "onnx")
+    monkeypatch.setattr(keras.backend, "backend", lambda: "jax")
+    assert "KERAS_BACKEND=jax" in fails("export", *options)
+    assert sorted(model.rglob("*")) == before
 
 
 # Models
@@ -300,7 +420,16 @@ def test_truncated_model(fails, model):
     content = (model / "model.keras").read_bytes()
     for size in (0, 100, len(content) // 2, len(content) - 10):
         (model / "model.keras").write_bytes(content[:size])
-        assert "model.keras is damaged" in fails("translate", "--model", model, "one cat")
+        assert "model.keras. Received: a damaged file" in fails(
+            "translate", "--model", model, "one cat"
+        )
+
+
+def test_a_byte_of_the_model_has_changed(fails, model):
+    content = bytearray((model / "model.keras").read_bytes())
+    content[len(content) // 2] ^= 1
+    (model / "model.keras").write_bytes(content)
+    assert "model.weights.h5 is damaged" in fails("translate", "--model", model, "one cat")
 
 
 def test_truncated_tokenizer(fails, model):
@@ -321,14 +450,14 @@ def test_missing_tokenizer(fails, model):
 def test_foreign_model(fails, model):
     inputs = keras.Input((3,))
     keras.Model(inputs, keras.layers.Dense(2)(inputs)).save(model / "model.keras")
-    assert "expected a Transformer" in fails("translate", "--model", model, "one cat")
+    assert "Expected a Transformer" in fails("translate", "--model", model, "one cat")
 
 
 def test_tokenizer_of_another_model(fails, model):
     Tokenizer.train(["a b c"], kind="word").save(model / "tokenizer.json")
     message = fails("translate", "--model", model, "a b")
-    assert "expects vocabularies of" in message
-    assert "received 7 and 7" in message
+    assert "Expected vocabularies of" in message
+    assert "Received: 7 and 7" in message
 
 
 # Sentences
@@ -336,7 +465,7 @@ def test_tokenizer_of_another_model(fails, model):
 
 def test_sentence_of_ten_thousand_words(fails, model):
     message = fails("translate", "--model", model, "one cat", "cat " * 10_000)
-    assert "Sentence 2 has 10,000 tokens" in message
+    assert "Received: 10,000 in sentence 2" in message
     assert "at most 63" in message
 
 
@@ -347,8 +476,17 @@ def test_line_that_is_not_utf8(fails, model, monkeypatch, capsys):
     assert message == "Expected UTF-8 text. Received: byte 0xe9 at byte 4 of line 2."
 
 
-def test_evaluate_without_its_data(fails, model):
+def test_a_sentence_after_others(fails, model, monkeypatch):
+    lines = "\n".join(["one cat"] * commands.AT_A_TIME + ["cat " * 100])
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines.encode())))
+    assert fails("translate", "--model", model).startswith("After 256 sentences: Expected")
+
+
+def test_evaluate_without_its_data(fails, model, tmp_path):
     assert "data.tsv" in fails("evaluate", "--model", model)
+    (tmp_path / "data.tsv").write_text("a\tx\na\ty\na\tz\n", encoding="utf-8")
+    assert "Expected test pairs in" in fails("evaluate", "--model", model)
+    assert "Expected --data" in fails("evaluate", "--model", "grammar")
 
 
 def test_ids_outside_the_vocabulary(model):

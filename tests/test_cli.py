@@ -205,6 +205,7 @@ def test_run_directory_records_everything_and_no_place(trained, translator):
     assert record["settings"].keys() == DEFAULTS.keys()
     assert record["settings"]["data"] == "train.tsv"
     assert record["settings"]["hidden_dim"] == 16
+    assert record["languages"] == ["en", "fr"]
     assert record["parameters"] == translator.model.count_params()
     assert record["settings"]["warmup_steps"] > 0
     assert record["versions"]["keras"] == keras.__version__

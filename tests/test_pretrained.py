@@ -9,7 +9,10 @@ import pytest
 import nlp104
 from nlp104.data import grammar
 from nlp104.figures import results
+from nlp104.training.run_record import write_record
+from nlp104.training.settings import DEFAULTS
 from nlp104.translation import evaluation, pretrained
+from nlp104.translation.translator import load_tokenizers
 from tools import release
 
 FAMOUS = {
@@ -50,6 +53,26 @@ def test_every_model_has_a_card_and_is_small(name):
     assert sum(path.stat().st_size for path in folder.iterdir()) < 10 * 2**20
 
 
+@pytest.mark.parametrize("name", pretrained.names())
+def test_what_the_page_of_serve_says_of_a_model_is_on_its_card(name):
+    card = pretrained.read_card(pretrained.FOLDER / name)
+    assert card["languages"] == ["en", "fr"]
+    tokenizer, _ = load_tokenizers(pretrained.FOLDER / name)
+    assert card["examples"]
+    assert not any("[UNK]" in tokenizer.tokens(example) for example in card["examples"])
+
+
+def test_the_card_of_a_run_is_its_record(tmp_path):
+    nothing = {"languages": [], "examples": []}
+    directory = tmp_path / "grammar"  # a name tells nothing
+    directory.mkdir()
+    assert pretrained.read_card(directory) == nothing
+    write_record(directory, {"settings": DEFAULTS | {"data": "grammar"}})  # of an old run
+    assert pretrained.read_card(directory) == nothing
+    write_record(directory, {"settings": DEFAULTS, "languages": ["pt", "en"]})
+    assert pretrained.read_card(directory) == {"languages": ["pt", "en"], "examples": []}
+
+
 def test_everyday_sentences():
     translator = nlp104.load_pretrained("eng-fra")
     right = {
@@ -69,7 +92,7 @@ def test_the_card_gives_the_stored_scores():
 
 
 def test_unknown_name():
-    with pytest.raises(ValueError, match=r"must be one of .*grammar.* Received: 'klingon'"):
+    with pytest.raises(ValueError, match=r"Expected one of .*grammar.* Received: 'klingon'"):
         nlp104.load_pretrained("klingon")
 
 
@@ -79,6 +102,7 @@ def test_a_released_model_is_that_of_the_run_rounded_to_16_bits(translator, tmp_
     monkeypatch.setattr(release, "FOLDER", tmp_path)
     stored = release.release(run, "small")
     assert (stored / "model.keras").stat().st_size < 0.55 * (run / "model.keras").stat().st_size
+    assert pretrained.read_card(stored) == pretrained.read_card(run)
     released = nlp104.load_pretrained("small")
     assert released.model.dtype_policy.name == released.model.decoder.dtype_policy.name == "float32"
     for expected, found in zip(

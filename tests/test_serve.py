@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
 from pathlib import Path
@@ -21,8 +22,11 @@ from decoding_models import make_model
 import nlp104
 from nlp104.cli.main import main
 from nlp104.data.tokenizer import Tokenizer
-from nlp104.translation import pretrained, serve
-from nlp104.translation.translator import Translator, load_tokenizers
+from nlp104.training.run_record import write_record
+from nlp104.training.settings import DEFAULTS
+from nlp104.translation import serve
+from nlp104.translation.pretrained import FOLDER, read_card
+from nlp104.translation.translator import Translator
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -31,6 +35,8 @@ else:
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "nlp104" / "translation" / "pages" / "translate.html").read_text(encoding="utf-8")
+JSON = {"Content-Type": "application/json"}
+BODY = json.dumps({"text": "The black cat sleeps."})
 SENTENCE = "The animal did not cross the street because it was too tired."
 LARGE = b'{"text": "' + b"a" * serve.LARGEST + b'"}'
 
@@ -42,7 +48,9 @@ def translator():
 
 @pytest.fixture(scope="module")
 def server(translator):
-    with serve.TranslationServer(translator, "grammar", port=0) as server:
+    with serve.TranslationServer(
+        translator, "grammar", 0, **read_card(FOLDER / "grammar")
+    ) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield server
         server.shutdown()
@@ -51,7 +59,7 @@ def server(translator):
 def request(server, method, path, body=None, headers=()):
     """Status, headers and body of an answer."""
     connection = http.client.HTTPConnection(serve.HOST, server.server_port, timeout=60)
-    connection.request(method, path, body, dict(headers))
+    connection.request(method, path, body, JSON | dict(headers))
     response = connection.getresponse()
     content = response.read()
     connection.close()
@@ -63,11 +71,20 @@ def ask(server, **arguments):
     return status, json.loads(content)
 
 
-def refused(server, method, path, body=None):
+def said(server, sent):
+    """The answer to bytes, as bytes."""
+    with socket.create_connection((serve.HOST, server.server_port), timeout=60) as connection:
+        connection.sendall(sent)
+        with connection.makefile("rb") as file:
+            return file.read()
+
+
+def refused(server, method, path, body=None, headers=()):
     """Status and sentence of an error, which is JSON and tells nothing of the program."""
-    status, headers, content = request(server, method, path, body)
+    status, headers, content = request(server, method, path, body, headers)
     answer = json.loads(content)
     assert headers["Content-Type"].startswith("application/json")
+    assert headers["X-Content-Type-Options"] == "nosniff"
     assert list(answer) == ["error"]
     assert "Traceback" not in answer["error"]
     assert ".py" not in answer["error"]
@@ -141,6 +158,154 @@ def test_a_request_that_is_too_large_is_refused_and_the_next_one_answered(server
     assert ask(server, text="The black cat sleeps.")[0] == 200
 
 
+def test_it_listens_to_this_computer_only(server):
+    """All of 127.0.0.0/8 is this computer; a server at every address would answer at another."""
+    assert server.server_address[0] == "127.0.0.1"
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.2", server.server_port), timeout=5)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "LocalHost", "[::1]"])
+def test_it_answers_at_its_own_addresses_and_to_its_own_page(server, host):
+    host = f"{host}:{server.server_port}"
+    for headers in ({"Host": host}, {"Host": host, "Origin": f"http://{host.lower()}"}):
+        assert request(server, "GET", "/", headers=headers)[0] == 200
+        assert request(server, "GET", "/model", headers=headers)[0] == 200
+        status, _, body = request(server, "POST", "/translate", BODY, headers)
+        assert (status, json.loads(body)["translation"]) == (200, "Le chat noir dort.")
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",  # a name that its owner lets point to 127.0.0.1
+        "evil.example:{port}",
+        "127.0.0.1",  # that is port 80
+        "127.0.0.1:1",
+        "localhost:{port}.evil.example",
+        "localhost.evil.example:{port}",
+        "user@localhost:{port}",
+        "0.0.0.0:{port}",
+        "",
+    ],
+)
+def test_a_foreign_host_is_refused(server, host):
+    headers = {"Host": host.format(port=server.server_port)}
+    for method, path in (("GET", "/"), ("GET", "/model"), ("POST", "/translate"), ("GET", "/x")):
+        body = BODY if method == "POST" else None
+        status, error = refused(server, method, path, body, headers)
+        assert status == 403
+        assert error.startswith(f"Expected the Host 127.0.0.1:{server.server_port} or localhost:")
+        assert error.endswith(f"Received: {headers['Host'] or 'none'}.")
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "https://evil.example",
+        "null",  # a page without a home, such as a file
+        "",
+        "http://127.0.0.1",
+        "http://127.0.0.1:1",
+        "https://127.0.0.1:{port}",
+        "http://127.0.0.1:{port}.evil.example",
+        "http://localhost:{port}",  # its own, but not the one that the Host names
+    ],
+)
+@pytest.mark.parametrize("kind", ["application/json", "text/plain"])
+def test_a_foreign_origin_is_refused(server, origin, kind):
+    origin = origin.format(port=server.server_port)
+    headers = {"Origin": origin, "Content-Type": kind}
+    for method, path in (("GET", "/"), ("GET", "/model"), ("POST", "/translate")):
+        body = BODY if method == "POST" else None
+        status, error = refused(server, method, path, body, headers)
+        assert status == 403
+        assert f"Received: {origin or 'none'}." in error
+    status, headers, _ = request(server, "OPTIONS", "/translate", headers=headers)
+    assert status == 403  # what a browser asks before it sends JSON for a page from elsewhere
+    assert not [name for name in headers if name.startswith("Access-Control")]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "",
+        "Host: localhost:{port}\r\nHost: localhost:{port}\r\n",
+        "Host: localhost:{port}\r\nHost: evil.example\r\n",
+        "Host: localhost:{port}\r\nOrigin: http://localhost:{port}\r\nOrigin: http://a\r\n",
+    ],
+)
+def test_no_host_or_two_of_a_kind_are_refused(server, lines):
+    for method in ("GET / ", "POST /translate "):
+        head = f"{method}HTTP/1.1\r\n{lines.format(port=server.server_port)}\r\n"
+        assert said(server, head.encode()).startswith(b"HTTP/1.0 403 ")
+
+
+@pytest.mark.parametrize("kind", ["application/json; charset=utf-8", "Application/JSON;charset=x"])
+def test_json_may_name_its_charset(server, kind):
+    assert request(server, "POST", "/translate", BODY, {"Content-Type": kind})[0] == 200
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=x",
+        "application/jsonp",
+        "text/plain; application/json",
+        "application/json, text/plain",
+        "",
+    ],
+)
+def test_a_post_that_is_not_said_to_be_json_is_refused(server, kind):
+    """Those are the types that a page from elsewhere may send without asking."""
+    status, error = refused(server, "POST", "/translate", BODY, {"Content-Type": kind})
+    assert status == 415
+    assert error == (f"Expected the Content-Type application/json. Received: {kind or 'none'}.")
+
+
+def test_a_post_without_a_type_is_refused(server):
+    head = "POST /translate HTTP/1.1\r\nHost: localhost:{}\r\nContent-Length: {}\r\n\r\n{}"
+    reply = said(server, head.format(server.server_port, len(BODY), BODY).encode())
+    assert reply.startswith(b"HTTP/1.0 415 ")
+    assert reply.endswith(
+        b'{"error": "Expected the Content-Type application/json. Received: none."}'
+    )
+
+
+def test_what_is_refused_is_not_translated(server, monkeypatch):
+    monkeypatch.setattr(serve, "answer", None)
+    for headers in ({"Origin": "null"}, {"Host": "evil.example"}, {"Content-Type": "text/plain"}):
+        assert request(server, "POST", "/translate", BODY, headers)[0] in (403, 415)
+
+
+@pytest.mark.parametrize("headers", [{"Origin": "null"}, {"Content-Type": "text/plain"}])
+def test_a_long_request_hears_why_it_is_refused(server, headers):
+    for _ in range(5):
+        assert refused(server, "POST", "/translate", LARGE * 20, headers)[0] in (403, 415)
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyError, TypeError, FileNotFoundError])
+def test_a_bug_is_no_bad_request(server, monkeypatch, capfd, error):
+    def fails(*_, **__):
+        raise error("planted")
+
+    monkeypatch.setattr(Translator, "attention", fails)
+    status, said = refused(server, "POST", "/translate", BODY)
+    assert (status, said) == (500, "This is a bug in nlp104. Its terminal says more.")
+    seen = ""
+    for _ in range(100):  # the terminal hears of it after the client
+        seen += capfd.readouterr().err
+        if "planted" in seen:
+            break
+        time.sleep(0.1)
+    assert "Traceback" in seen
+    assert f"{error.__name__}: " in seen
+    monkeypatch.undo()
+    assert ask(server, text=SENTENCE)[0] == 200
+
+
 @pytest.mark.parametrize("path", ["/translate/", "/pages/translate.html", "/../README.md", "/%"])
 def test_there_are_no_other_addresses(server, path):
     assert refused(server, "GET", path)[0] == 404
@@ -163,6 +328,7 @@ def test_methods(server, method):
     [
         b"POST /translate HTTP/1.1\r\n\r\n",
         b"POST /translate HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
+        b"POST /translate HTTP/1.1\r\nContent-Length: " + b"9" * 5000 + b"\r\n\r\n{}",
         b"POST /translate HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
         b"POST /translate HTTP/1.1\r\nContent-Length: 50\r\n\r\n{}",
         b"GET http://[x HTTP/1.1\r\n\r\n",
@@ -171,11 +337,9 @@ def test_methods(server, method):
 )
 def test_broken_requests(server, monkeypatch, capfd, sent):
     monkeypatch.setattr(serve._Handler, "timeout", 0.2)
-    with socket.create_connection((serve.HOST, server.server_port), timeout=60) as connection:
-        connection.sendall(sent)
-        with connection.makefile("rb") as file:
-            reply = file.read()
-    head, _, body = reply.rpartition(b"\r\n\r\n")
+    own = f" HTTP/1.1\r\nHost: localhost:{server.server_port}\r\nContent-Type: application/json"
+    sent = sent.replace(b" HTTP/1.1", own.encode())
+    head, _, body = said(server, sent).rpartition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.0 40" if b"HTTP" in sent else b"")
     assert list(json.loads(body)) == ["error"]
     assert capfd.readouterr().err == ""
@@ -195,7 +359,7 @@ def test_a_reader_who_leaves_is_no_error(server, capfd):
 def test_a_model_may_have_a_smaller_limit_of_its_own():
     tokenizer = Tokenizer.train(["a b c d e f g h i"], kind="word")
     translator = Translator(make_model(), tokenizer, tokenizer)
-    with pytest.raises(ValueError, match="80 tokens; the model reads at most 69"):
+    with pytest.raises(ValueError, match=r"at most 69 tokens\. Received: 80"):
         serve.answer(translator, "a " * 80)
 
 
@@ -207,12 +371,10 @@ def test_the_page_and_what_it_says_of_the_model(server, translator):
     _, _, body = request(server, "GET", "/model")
     about = json.loads(body)
     assert (about["model"], about["longest"]) == ("grammar", serve.LONGEST)
-    assert tuple(about["examples"]) == serve.EXAMPLES["grammar"]
-    for name, examples in serve.EXAMPLES.items():
-        tokenizer, _ = load_tokenizers(pretrained.FOLDER / name)
-        assert not any("[UNK]" in tokenizer.tokens(example) for example in examples)
-    with serve.TranslationServer(translator, "mine", port=0) as mine:
-        assert (mine.about["examples"], mine.about["languages"]) == ((), ())
+    assert about["languages"] == ["en", "fr"]
+    assert "The black cat sleeps." in about["examples"]
+    with serve.TranslationServer(translator, "grammar", port=0) as mine:  # a name tells nothing
+        assert (mine.about["examples"], mine.about["languages"]) == ([], [])
 
 
 def test_the_page_asks_nobody_else_and_builds_no_html_from_text():
@@ -260,16 +422,37 @@ def test_every_field_has_a_label_and_every_name_is_there():
 
 def test_a_port_that_is_taken(server, translator, capsys):
     port = server.server_port
-    with pytest.raises(OSError, match=rf"Cannot listen at port {port} \(.*--port \d+\."):
+    with pytest.raises(OSError, match=rf"port .*Received: {port} \(.*--port \d+\."):
         serve.TranslationServer(translator, "grammar", port)
     assert main(["serve", "--model", "grammar", "--port", str(port)]) == 1
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert re.fullmatch(rf"nlp104 serve: error: Cannot listen at port {port} .*\n", captured.err)
+    assert re.fullmatch(
+        rf"nlp104 serve: error: Expected a port .* Received: {port} .*\n", captured.err
+    )
     for wrong in ("-1", "65536", "http"):
         with pytest.raises(SystemExit):
             main(["serve", "--port", wrong])
         assert "expected an integer from 0 to 65535" in capsys.readouterr().err
+
+
+def test_the_command_tells_what_is_recorded(translator, tmp_path, monkeypatch):
+    """Of a model of the book its card, of a run its record; nothing follows from a name."""
+    told = []
+    monkeypatch.setattr(
+        serve.TranslationServer, "serve_forever", lambda server: told.append(server.about)
+    )
+    run = tmp_path / "eng-fra"
+    translator.save(run)
+    for model in ("grammar", str(run)):
+        assert main(["serve", "--model", model, "--port", "0"]) == 0
+    write_record(run, {"settings": DEFAULTS, "languages": ["pt", "en"]})
+    assert main(["serve", "--model", str(run), "--port", "0"]) == 0
+    book, bare, recorded = told
+    assert (book["model"], book["languages"]) == ("grammar", ["en", "fr"])
+    assert "The black cat sleeps." in book["examples"]
+    assert (bare["model"], bare["languages"], bare["examples"]) == ("eng-fra", [], [])
+    assert (recorded["languages"], recorded["examples"]) == (["pt", "en"], [])
 
 
 def test_the_command_serves_until_ctrl_c():
@@ -298,9 +481,27 @@ def test_the_command_serves_until_ctrl_c():
 
 def test_the_page_is_installed_with_the_package():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    patterns = project["tool"]["setuptools"]["package-data"]["nlp104"]
-    package = ROOT / "nlp104"
+    patterns = project["tool"]["setuptools"]["package-data"]["nlp104.translation"]
+    package = ROOT / "nlp104" / "translation"
     assert package / "pages" / "translate.html" in {f for p in patterns for f in package.glob(p)}
+
+
+@needs_browser
+def test_a_language_may_be_called_anything(translator):
+    """A run names its languages after its files."""
+
+    async def read(tab):
+        for languages, told in ((("en", "lc.fr"), "English to lc.fr,"), ((), "” runs on")):
+            with serve.TranslationServer(translator, "mine", 0, languages) as server:
+                threading.Thread(target=server.serve_forever, daemon=True).start()
+                seen = await tab.open(server.url, 390, "light")
+                server.shutdown()
+            assert seen["problems"] == []
+            script = "document.getElementById('about').textContent"
+            said = (await tab.ask("Runtime.evaluate", expression=script))["result"]["value"]
+            assert told in said
+
+    visit(read)
 
 
 @needs_browser

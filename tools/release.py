@@ -2,18 +2,21 @@
 
     python -m tools.release RUN NAME
 
-stores it as NAME in ``nlp104/translation/models``, its weights rounded to 16 bits. The card beside
-it is for you to write. Score the stored model, not that of the run: rounding may change a word.
+stores it in ``nlp104/translation/models/NAME``, its weights rounded to 16 bits. Beside it stands
+``card.json`` with the languages of the run; the examples in it, for the page of ``nlp104 serve``,
+and the other card, ``README.md``, are for you to write. Score the stored model, not that of the
+run: rounding may change a word.
 """
 
 import argparse
+import json
 
-from nlp104.translation.pretrained import FOLDER
+from nlp104.translation.pretrained import CARD, FOLDER, read_card
 from nlp104.translation.translator import Translator
 
 
 def release(run, name):
-    """Store the translator of a run for `nlp104.load_pretrained`.
+    """Stores the translator of a run for `nlp104.load_pretrained`.
 
     Args:
         run: Directory that `nlp104 train` made.
@@ -28,9 +31,12 @@ def release(run, name):
     directory = FOLDER / name
     if directory.exists():
         raise FileExistsError(f"{directory} exists: choose another name, or delete it first.")
+    card = read_card(run)
     trained = Translator.load(run)
     half = trained.model.with_dtype("float16")
     Translator(half, trained.source_tokenizer, trained.target_tokenizer).save(directory)
+    text = json.dumps(card, indent=2, ensure_ascii=False) + "\n"
+    (directory / CARD).write_text(text, encoding="utf-8")
     return directory
 
 
@@ -40,4 +46,4 @@ if __name__ == "__main__":
     parser.add_argument("name", help="what nlp104.load_pretrained shall call it")
     directory = release(**vars(parser.parse_args()))
     size = sum(path.stat().st_size for path in directory.iterdir())
-    print(f"{directory}: {size / 1e6:.1f} MB. Now write its card, {directory / 'README.md'}.")
+    print(f"{directory}: {size / 1e6:.1f} MB. Now write its cards, README.md and {CARD}.")

@@ -20,6 +20,7 @@ from nlp104.translation.evaluation import score
 from nlp104.translation.export import export_translator
 from nlp104.translation.serve import PORT, TranslationServer
 from nlp104.translation.translator import Translator
+from nlp104.utils.errors import InputError
 
 __all__ = ["evaluate", "export", "serve", "train", "translate", "warm_up"]
 
@@ -53,8 +54,8 @@ def translate(model, sentences=(), **options):
     for chunk in chunks:
         try:
             translations = translator.translate(chunk, **options)
-        except ValueError as error:
-            raise ValueError(f"After {done} sentences: {error}" if done else str(error)) from None
+        except InputError as error:
+            raise InputError(f"After {done} sentences: {error}" if done else str(error)) from None
         print("\n".join(translations), flush=True)
         done += len(chunk)
     return 0
@@ -78,7 +79,7 @@ def evaluate(model, split="test", limit=None, show=5, data_dir=None, **given):
     elif "data" in places:
         settings = complete_settings({})  # with the seed by which its test part was held out
     else:
-        raise ValueError(
+        raise InputError(
             f"Expected --data, since the book's model {model} keeps no corpus. Received: none."
         )
     if "data" in places:  # perhaps another corpus, to which the other paths do not belong
@@ -86,6 +87,8 @@ def evaluate(model, split="test", limit=None, show=5, data_dir=None, **given):
     settings = settings | places
     corpus = read_corpus(settings, data_dir)
     pairs = corpus.references(split)[:limit]
+    if not pairs:
+        raise InputError(f"Expected {split} pairs in {settings['data']}. Received: none.")
     translator = _translator(model)
     tokenized = settings["tokens"] == "whitespace"
     hypotheses, bleu, exact = score(translator, pairs, tokenized, **given)
@@ -117,7 +120,8 @@ def serve(model="eng-fra", port=PORT):
         model: Directory of a trained model, or the name of one of the book.
         port: Where to listen; 0: at any port that is free.
     """
-    with TranslationServer(_translator(model), Path(model).name, port) as server:
+    card = pretrained.read_card(pretrained.FOLDER / model if _is_of_the_book(model) else model)
+    with TranslationServer(_translator(model), Path(model).name, port, **card) as server:
         print(f"{server.about['model']} translates at {server.url} (Ctrl-C ends it)", flush=True)
         with contextlib.suppress(KeyboardInterrupt):
             server.serve_forever()
@@ -140,7 +144,7 @@ def _lines(file):
         try:
             yield line.decode("utf-8").rstrip("\r\n")
         except UnicodeDecodeError as error:
-            raise ValueError(
+            raise InputError(
                 f"Expected UTF-8 text. Received: byte 0x{line[error.start]:02x} at byte "
                 f"{error.start + 1} of line {number}."
             ) from None

@@ -1,22 +1,32 @@
 """The command line: ``nlp104 train | translate | evaluate | export | serve``.
 
-(Also ``python -m nlp104``.) This module starts a command and turns expected errors into one line.
-The options stand in ``options``; what the commands do stands in ``commands``, imported when the
-options have been read: ``--help`` need not wait for Keras.
+(Also ``python -m nlp104``.) This module starts a command and tells what ended it. The options stand
+in ``options``; what the commands do stands in ``commands``, imported when the options have been
+read: ``--help`` need not wait for Keras.
 
-Exit status: 0 done, 1 the data or the model cannot be used, 2 an option is wrong, 130 stopped with
-Ctrl-C. Errors of the program itself keep their traceback.
+Exit status: 0 done, 1 what was given cannot be used, 2 an option is wrong, 70 a bug in ``nlp104``,
+130 stopped with Ctrl-C. What a user or the computer can set right is told in one line. A bug keeps
+its traceback, and the last line says where to report it.
 """
 
+import errno
 import os
 import sys
+import traceback
+from pathlib import Path
 
+from nlp104 import __version__
 from nlp104.cli.options import DATA_HELP, make_parser
+from nlp104.utils.errors import UserError
 from nlp104.utils.quiet import silenced
 
-# What the world outside can get wrong: files, their contents, values, a learning rate that makes
-# the loss infinite. All else is a defect of ours.
-EXPECTED_ERRORS = (ValueError, OSError, FloatingPointError)
+BUG = 70  # EX_SOFTWARE of BSD's sysexits.h
+ISSUES = "https://github.com/nlp104/nlp104/issues"
+PACKAGE = Path(__file__).resolve().parents[1]  # whose files are not the user's
+BACKENDS = ("tensorflow", "jax", "torch")
+# A mistake of the user, the network, a loss that became infinite, the memory.
+EXPECTED = (UserError, ConnectionError, FloatingPointError, MemoryError)
+OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)
 
 
 def main(arguments=None):
@@ -38,12 +48,20 @@ def main(arguments=None):
     except BrokenPipeError:  # whoever read the output has gone, as `| head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except EXPECTED_ERRORS as error:
-        print(f"nlp104 {name}: error: {_one_line(error)}", file=sys.stderr)
-        return 1
     except KeyboardInterrupt:
         print(f"\nnlp104 {name}: stopped", file=sys.stderr)
         return 130
+    except Exception as error:
+        if _is_expected(error):
+            print(f"nlp104 {name}: error: {_one_line(error)}", file=sys.stderr)
+            return 1
+        traceback.print_exc()
+        print(
+            f"nlp104 {name}: this is a bug in nlp104 {__version__}, not a mistake of yours. Please "
+            f"report it with all lines above: {ISSUES}",
+            file=sys.stderr,
+        )
+        return BUG
 
 
 def _import_commands():
@@ -60,7 +78,29 @@ def _import_commands():
     return commands
 
 
+def _is_expected(error):
+    """Whether an error tells of what the user gave or of the computer, not of a bug."""
+    if isinstance(error, EXPECTED):
+        return True
+    if isinstance(error, ModuleNotFoundError):  # a backend does not come with nlp104
+        return _package(error) in BACKENDS
+    if not isinstance(error, OSError):
+        return False
+    if error.filename is None:
+        return error.errno in OF_THE_DISK
+    return not Path(str(error.filename)).resolve().is_relative_to(PACKAGE)
+
+
+def _package(error):
+    return (error.name or "").partition(".")[0]
+
+
 def _one_line(error):
+    if isinstance(error, ModuleNotFoundError):
+        return (
+            f"Expected {_package(error)}, on which Keras shall compute. Received: no such package. "
+            f"Install it, or name another one in KERAS_BACKEND: {', '.join(BACKENDS)}."
+        )
     if isinstance(error, OSError) and error.filename and error.strerror:
         return f"{error.strerror}: {error.filename}"
-    return " ".join(str(error).split())
+    return " ".join(str(error).split()) or type(error).__name__

@@ -27,6 +27,7 @@ from nlp104.training.settings import (
 )
 from nlp104.translation.evaluation import score
 from nlp104.translation.translator import Translator, load_tokenizers, save_tokenizers
+from nlp104.utils.errors import InputError, OccupiedError
 
 SAMPLE = 100  # validation sentences that are translated at the end
 
@@ -55,7 +56,7 @@ def train(output, resume=False, quiet=False, data_dir=None, **given):
     tokenizers = _tokenise(corpus, settings, output if resume else None, say)
     training, validation = _batch(corpus, tokenizers, settings, say)
     model, settings = _build(tokenizers, settings, len(training), say)
-    _record(output, settings, tokenizers, model, training, record)
+    _record(output, settings, corpus, tokenizers, model, training, record)
 
     places = {key: given[key] for key in PATHS if key in given}
     places |= {"data_dir": data_dir} if data_dir else {}
@@ -89,7 +90,7 @@ def train(output, resume=False, quiet=False, data_dir=None, **given):
 def _new_record(output):
     """What a new run knows of itself: nothing yet. There must be no other run in its place."""
     if output.exists() and not (output.is_dir() and not any(output.iterdir())):
-        raise FileExistsError(
+        raise OccupiedError(
             f"Expected a new directory as --output. Received: {output}, which exists. Name another "
             "one, or add --resume to continue the run in it."
         )
@@ -101,8 +102,13 @@ def _read(settings, data_dir, record, say):
     corpus = read_corpus(settings, data_dir)
     counts = {split: len(getattr(corpus, split)) for split in SPLITS}
     data = {"pairs": counts, "sha256": fingerprint(corpus)}
+    if not corpus.validation:
+        raise InputError(
+            f"Expected pairs for validation in {settings['data']}. Received: none that share no "
+            "sentence with the others. Name a file of them, --validation."
+        )
     if record.setdefault("data", data) != data:
-        raise ValueError(
+        raise InputError(
             "A run is resumed with the data it was started with: this one was started with other "
             f"sentence pairs than {settings['data']} holds now."
         )
@@ -147,7 +153,7 @@ def _build(tokenizers, settings, steps_per_epoch, say):
     return model, settings
 
 
-def _record(output, settings, tokenizers, model, training, record):
+def _record(output, settings, corpus, tokenizers, model, training, record):
     """Makes the directory, and writes into it what the run is made of."""
     output.mkdir(parents=True, exist_ok=True)
     save_tokenizers(output, *tokenizers)
@@ -155,6 +161,7 @@ def _record(output, settings, tokenizers, model, training, record):
         output,
         {
             "settings": without_local_paths(settings),
+            "languages": [corpus.source_language, corpus.target_language],
             "data": record["data"],
             "left_out": training.num_dropped,
             "parameters": model.count_params(),

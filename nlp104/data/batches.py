@@ -8,6 +8,7 @@ from keras.src.trainers.data_adapters.data_adapter import DataAdapter
 
 from nlp104.data.tokenizer import END_ID, PAD_ID, START_ID
 from nlp104.utils.arguments import require_positive, require_seed
+from nlp104.utils.errors import InputError
 
 
 class Batches(DataAdapter):
@@ -90,7 +91,7 @@ class Batches(DataAdapter):
         ]
         if not pairs:
             limit = "" if max_length is None else f" of at most {max_length} tokens a side"
-            raise ValueError(
+            raise InputError(
                 f"Expected at least one sentence pair{limit}. "
                 f"Received: {len(sources)} pairs{', all longer' if sources else ''}."
             )

@@ -9,6 +9,7 @@ from nlp104.data.download import fetch
 from nlp104.data.named_corpora import CORPORA
 from nlp104.data.splits import Pair, split, subset
 from nlp104.data.tokenizer import normalize
+from nlp104.utils.errors import InputError, MissingError
 
 NAMES = ("grammar", *CORPORA)
 GRAMMAR_SIZES = (20_000, 1_000, 1_000)
@@ -108,7 +109,7 @@ def load_corpus(
     """
     name = os.fspath(name_or_path)
     if name in NAMES and (validation or test):
-        raise ValueError(
+        raise InputError(
             f"Expected neither `validation` nor `test`, which the corpus {name} brings itself. "
             f"Received: validation={validation!r}, test={test!r}."
         )
@@ -153,7 +154,7 @@ def load_corpus(
 
 def _check_languages(name, received, expected):
     if received != expected:
-        raise ValueError(
+        raise InputError(
             f"Expected the languages of {name}, {' and '.join(sorted(expected))}. "
             f"Received: {' and '.join(sorted(received))}."
         )
@@ -163,7 +164,7 @@ def _load_grammar(source_language, target_language, seed, sizes):
     from nlp104.data import grammar
 
     if (source_language or "en", target_language or "fr") != ("en", "fr"):
-        raise ValueError(
+        raise InputError(
             "Expected the languages of the grammar, from en to fr. "
             f"Received: from {source_language} to {target_language}."
         )
@@ -194,7 +195,7 @@ def _files(path, source_language, target_language):
     missing = [str(file) for file in files if not file.is_file()]
     if not missing:
         return files
-    raise FileNotFoundError(
+    raise MissingError(
         f"Expected one of {', '.join(NAMES)}, a file of tab-separated columns, or the prefix of "
         f"two files of lines. Received: {path!r}, but there is no "
         f"{path if len(missing) == 2 else missing[0]}."
@@ -208,7 +209,7 @@ def _read(files, clean, columns=(1, 2)):
         pairs = list(_columns(files[0], lines[0], columns))
     else:
         if len(lines[0]) != len(lines[1]):
-            raise ValueError(
+            raise InputError(
                 f"Expected as many lines in both files. Received: {len(lines[0])} in {files[0]} "
                 f"and {len(lines[1])} in {files[1]}."
             )
@@ -217,7 +218,7 @@ def _read(files, clean, columns=(1, 2)):
     full = [pair for pair in pairs if all(pair)]
     name = " and ".join(map(str, files))
     if not full:
-        raise ValueError(f"Expected sentence pairs in {name}. Received: none.")
+        raise InputError(f"Expected sentence pairs in {name}. Received: none.")
     if len(full) < len(pairs):
         _LOG.warning("%s: left out %d pairs with an empty side.", name, len(pairs) - len(full))
     return full
@@ -229,7 +230,7 @@ def _columns(file, lines, columns):
         if len(cells) >= max(columns):
             yield cells[columns[0] - 1], cells[columns[1] - 1]
         elif line.strip():
-            raise ValueError(
+            raise InputError(
                 f"Expected at least {max(columns)} tab-separated columns in {file}, line {number}. "
                 f"Received: {len(cells)} ({line[:40]!r})."
             )
@@ -242,7 +243,7 @@ def _lines(file):
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         byte = error.start - data.rfind(b"\n", 0, error.start)
-        raise ValueError(
+        raise InputError(
             f"Expected UTF-8 text in {file}. Received: 0x{data[error.start]:02x} in line {line}, "
             f"byte {byte} (offset {error.start} in the file)."
         ) from None

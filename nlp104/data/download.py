@@ -10,6 +10,7 @@ import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from nlp104.utils.errors import InputError, MissingError
 from nlp104.utils.files import replacing
 
 # One of the servers answers only clients that look like a browser.
@@ -62,7 +63,7 @@ def fetch(
     """
     directory = directory or os.environ.get("NLP104_DATA")
     if directory and not Path(directory).is_dir():
-        raise FileNotFoundError(f"Expected a directory with corpora. Received: {directory}.")
+        raise MissingError(f"Expected a directory with corpora. Received: {directory}.")
     if not directory:
         import pooch  # only where it is needed: on import it warns in notebooks without widgets
 
@@ -84,7 +85,7 @@ def _fetch_archive(corpus, archive, folder):
         try:
             return _unpack(archive, folder)
         except (*_BROKEN, gzip.BadGzipFile) as error:
-            raise ValueError(
+            raise InputError(
                 f"Expected an archive with {', '.join(archive.members)} in {path}. Received: a "
                 "broken or a different file; delete it to download it again."
             ) from error

@@ -4,6 +4,8 @@ import hashlib
 import re
 from collections import Counter
 
+from nlp104.utils.errors import InputError
+
 Pair = tuple[str, str]
 
 
@@ -53,7 +55,7 @@ def split(
     for pair, group in zip(pairs, groups, strict=True):
         parts[part_of.get(group, "train")].append(pair)
     if not parts["train"]:
-        raise ValueError(
+        raise InputError(
             "Expected enough sentence pairs to train on after validation and test have theirs. "
             f"Received: {len(pairs)} in all."
         )

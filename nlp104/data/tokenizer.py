@@ -25,6 +25,7 @@ from nlp104.data.tokenizer_pipeline import (
     pre_tokenizer,
 )
 from nlp104.data.word_spacing import learn_spacing
+from nlp104.utils.errors import InputError
 from nlp104.utils.files import replacing
 
 __all__ = [
@@ -132,7 +133,7 @@ class Tokenizer:
         alphabet = sorted({"▁", *"".join(sentences)} - {" "}) if kind == "bpe" else ["a word"]
         smallest = len(SPECIAL_TOKENS) + len(alphabet)
         if vocabulary_size < smallest:
-            raise ValueError(
+            raise InputError(
                 f"`vocabulary_size` must be at least {smallest}, for the special tokens and "
                 f"{'every character' if kind == 'bpe' else 'a word'}. Received: {vocabulary_size}."
             )
@@ -235,7 +236,7 @@ class Tokenizer:
         try:
             return cls(tokenizers.Tokenizer.from_buffer(content))
         except Exception as error:  # the library raises plain Exceptions
-            raise ValueError(
+            raise InputError(
                 f"Expected a tokenizer written by Tokenizer.save in {path}. "
                 "Received: a damaged or a different file."
             ) from error

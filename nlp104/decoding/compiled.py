@@ -11,6 +11,8 @@ import keras
 import numpy as np
 from keras import ops
 
+from nlp104.utils.errors import InputError
+
 EXTRA_LENGTH = 50  # so much longer than its source may a translation be (Vaswani et al., 6.1)
 ROUND = 16  # lengths are rounded up to a multiple where every new shape is compiled
 
@@ -44,7 +46,7 @@ def require_max_length(model, max_length):
     """Raises `ValueError` unless the model can write as many tokens."""
     longest = model.max_sequence_length
     if not 0 < max_length <= longest:
-        raise ValueError(
+        raise InputError(
             "max_length must be between 1 and the model's max_sequence_length="
             f"{longest}, received {max_length}."
         )

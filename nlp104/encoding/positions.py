@@ -8,6 +8,7 @@ import numpy as np
 from keras import ops
 
 from nlp104.utils.arguments import require_positive
+from nlp104.utils.errors import InputError
 
 
 def binary_positions(length, num_bits):
@@ -82,7 +83,7 @@ def rotate(x, positions, base=10000.0):
 def _frequencies(dim, base):
     """1 / base^(2i/d) for every pair i of dimensions: NumPy float64."""
     if dim % 2:
-        raise ValueError(
+        raise InputError(
             f"Sines and cosines come in pairs: the width must be even. Received: {dim}."
         )
     return base ** (-np.arange(0, dim, 2) / dim)

@@ -10,6 +10,7 @@ from pathlib import Path
 import keras
 import numpy as np
 
+from nlp104.utils.errors import InputError
 from nlp104.utils.files import replacing
 
 
@@ -53,12 +54,12 @@ def load_state(path, model):
             arrays = {key: file[key] for key in file.files}
         position = json.loads(str(arrays.pop("position")))
     except (zipfile.BadZipFile, ValueError, KeyError, EOFError) as error:
-        raise ValueError(f"{path} is damaged or is not the state of a training run.") from error
+        raise InputError(f"{path} is damaged or is not the state of a training run.") from error
     variables = _variables(model)
     expected = {key: tuple(variable.shape) for key, variable in variables.items()}
     found = {key: array.shape for key, array in arrays.items()}
     if expected != found:
-        raise ValueError(
+        raise InputError(
             f"{path} belongs to another model or optimizer: it holds {len(found)} variables, this "
             f"one has {len(expected)}, and {_first_difference(expected, found)}."
         )
@@ -97,7 +98,7 @@ def average_checkpoints(model, paths):
     """
     paths = list(paths)
     if not paths:
-        raise ValueError("Expected at least one checkpoint to average, received none.")
+        raise InputError("Expected at least one checkpoint to average, received none.")
     before = model.get_weights()
     sums = [np.zeros(weight.shape, "float64") for weight in before]
     try:
@@ -107,7 +108,7 @@ def average_checkpoints(model, paths):
                 total += weight
     except (ValueError, OSError, KeyError) as error:
         model.set_weights(before)
-        raise ValueError(f"{path} is missing, damaged or belongs to another model.") from error
+        raise InputError(f"{path} is missing, damaged or belongs to another model.") from error
     model.set_weights([total / len(paths) for total in sums])
 
 

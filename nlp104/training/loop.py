@@ -19,6 +19,7 @@ import keras
 from nlp104.training.checkpoints import epoch_checkpoints, load_state, save_state, save_weights
 from nlp104.training.interruption import stop_on_signal
 from nlp104.training.progress import Progress
+from nlp104.utils.errors import InputError
 from nlp104.utils.files import replacing
 
 SAVE_SECONDS = 600  # a long epoch saves its state this often
@@ -151,7 +152,7 @@ class _Run:
         position = load_state(self.state, self.model)
         data = position.pop("data")
         if data != self.data:
-            raise ValueError(
+            raise InputError(
                 f"{self.state} belongs to other training data: it expects {data}, "
                 f"received {self.data}."
             )

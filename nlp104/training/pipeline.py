@@ -10,6 +10,7 @@ from nlp104.data.corpus import load_corpus
 from nlp104.data.tokenizer import Tokenizer
 from nlp104.transformer.config import OPTIONS
 from nlp104.transformer.model import Transformer
+from nlp104.utils.errors import InputError
 
 
 def read_corpus(settings, data_dir):
@@ -66,7 +67,7 @@ def _compiles_every_shape():
 def build_model(tokenizers, settings):
     """A `nlp104.Transformer` with random weights, for these vocabularies."""
     source, target = (tokenizer.vocabulary_size for tokenizer in tokenizers)
-    return Transformer.from_preset(
+    model = Transformer.from_preset(
         settings["preset"],
         target,
         source_vocabulary_size=source,
@@ -74,6 +75,12 @@ def build_model(tokenizers, settings):
         dtype=settings["dtype"],
         **{name: settings[name] for name in OPTIONS if settings[name] is not None},
     )
+    if settings["max_length"] > model.max_sequence_length:
+        raise InputError(
+            f"Expected --max-length of at most {model.max_sequence_length:,}, the most that the "
+            f"model reads. Received: {settings['max_length']:,}."
+        )
+    return model
 
 
 def peak_learning_rate(settings, steps, model):

@@ -8,6 +8,8 @@ import os
 import platform
 from pathlib import Path
 
+from nlp104.utils.errors import InputError, MissingError
+
 _FILE = "run.json"
 _FORMAT = "nlp104 run 1"
 
@@ -41,16 +43,16 @@ def read_record(directory):
     path = Path(directory) / _FILE
     if not path.is_file():
         found = f"has no {_FILE}" if path.parent.is_dir() else "does not exist"
-        raise FileNotFoundError(
+        raise MissingError(
             f"Expected a directory that `nlp104 train` made. Received: {directory}, which {found}."
         )
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
-        if record["format"] != _FORMAT:
+        if record["format"] != _FORMAT or not isinstance(record["settings"], dict):
             raise ValueError("another format")
         return record
     except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(
+        raise InputError(
             f"Expected {path} as `nlp104 train` writes it; the file is damaged or something else."
         ) from error
 

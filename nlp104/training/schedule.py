@@ -3,6 +3,8 @@
 import keras
 from keras import ops
 
+from nlp104.utils.errors import InputError
+
 
 @keras.saving.register_keras_serializable(package="nlp104")
 class WarmupSchedule(keras.optimizers.schedules.LearningRateSchedule):
@@ -44,7 +46,7 @@ class WarmupSchedule(keras.optimizers.schedules.LearningRateSchedule):
                 f"received peak={peak} and warmup_steps={warmup_steps}."
             )
         if total_steps is not None and total_steps < warmup_steps:
-            raise ValueError(
+            raise InputError(
                 f"The warm-up is longer than the training: received warmup_steps={warmup_steps} "
                 f"and total_steps={total_steps}."
             )

@@ -6,6 +6,7 @@ Light on purpose (no Keras): the command line shows the defaults in its help.
 from pathlib import Path
 
 from nlp104.transformer.config import OPTIONS
+from nlp104.utils.errors import InputError
 
 SPLITS = ("train", "validation", "test")
 DECAYS = ("linear", "inverse_sqrt")
@@ -91,7 +92,7 @@ def resumed_settings(recorded, given):
     for key, value in given.items():
         if key not in free and value != recorded[key]:
             option = "--" + key.replace("_", "-")
-            raise ValueError(
+            raise InputError(
                 f"A run is resumed with the settings it was started with: {option} was "
                 f"{recorded[key]} and is now {value}. Leave it out, or start a new run in another "
                 "directory."

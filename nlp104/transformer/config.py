@@ -9,6 +9,7 @@ from dataclasses import KW_ONLY, asdict, dataclass, field, fields
 from typing import Any
 
 from nlp104.utils.arguments import require_positive
+from nlp104.utils.errors import InputError
 
 
 def _option(default, help, **limits):
@@ -95,26 +96,26 @@ class TransformerConfig:
                 self._require_positive(name)
         for name in ("dropout", "attention_dropout", "activation_dropout"):
             if not 0 <= getattr(self, name) < 1:
-                raise ValueError(
+                raise InputError(
                     f"`{name}` must be at least 0 and below 1. Received: {getattr(self, name)!r}."
                 )
         if not self.attention_gain > 0:
-            raise ValueError(
+            raise InputError(
                 f"`attention_gain` must be a number above 0. Received: {self.attention_gain!r}."
             )
         known = _FIELDS["positions"].metadata["choices"]
         if self.positions not in (*known, None):
-            raise ValueError(
+            raise InputError(
                 f"`positions` must be one of {', '.join(known)} or None. "
                 f"Received: {self.positions!r}."
             )
         if self.hidden_dim % self.num_heads:
-            raise ValueError(
+            raise InputError(
                 "`hidden_dim` must be divisible by `num_heads`. "
                 f"Received: hidden_dim={self.hidden_dim}, num_heads={self.num_heads}."
             )
         if self.tie_embeddings and self.source_vocabulary_size not in (None, self.vocabulary_size):
-            raise ValueError(
+            raise InputError(
                 "`tie_embeddings=True` needs one vocabulary for source and target. Received: "
                 f"source_vocabulary_size={self.source_vocabulary_size}, "
                 f"vocabulary_size={self.vocabulary_size}."

@@ -23,12 +23,12 @@ class Bleu:
 
 
 def join_subwords(text):
-    """Undo a segmentation marked by `@@`: `"trans@@ form@@ er"` becomes `"transformer"`."""
+    """Undoes a segmentation marked by `@@`: `"trans@@ form@@ er"` becomes `"transformer"`."""
     return text.replace("@@ ", "").removesuffix("@@")
 
 
 def bleu(hypotheses, references, tokenized=False):
-    """Corpus BLEU (Papineni et al., 2002) by sacreBLEU (Post, 2018).
+    """Returns corpus BLEU (Papineni et al., 2002) by sacreBLEU (Post, 2018).
 
     Args:
         hypotheses: Translations, a list of strings.
@@ -67,7 +67,7 @@ def bleu(hypotheses, references, tokenized=False):
 
 
 def exact_match(hypotheses, references):
-    """Share of the translations that equal a reference word for word.
+    """Returns the share of the translations that equal a reference word for word.
 
     Args:
         hypotheses: Translations, a list of strings.
@@ -114,7 +114,7 @@ def score(translator, pairs, tokenized=False, **options):
 
 
 def attention_alignment(scores):
-    """Read an alignment from cross-attention: each target word's most attended source word.
+    """Reads an alignment from cross-attention: each target word's most attended source word.
 
     Args:
         scores: Attention weights of shape `[target, source]`, rows for the target words.
@@ -128,14 +128,14 @@ def attention_alignment(scores):
     scores = np.asarray(scores)
     if scores.ndim != 2 or scores.shape[1] == 0:
         raise ValueError(
-            "Expected attention scores of shape [target, source] with at least one source word, "
-            f"received shape {list(scores.shape)}."
+            "Expected attention scores of shape [target, source] with at least one source word. "
+            f"Received: shape {list(scores.shape)}."
         )
     return {(int(source), target) for target, source in enumerate(scores.argmax(axis=1))}
 
 
 def alignment_error_rate(predicted, sure, possible=None):
-    r"""Alignment error rate of a corpus (Och & Ney, 2003, section 4).
+    r"""Returns the alignment error rate of a corpus (Och & Ney, 2003, section 4).
 
     With $A$ the predicted links, $S$ the sure and $P \supseteq S$ the possible gold links:
 
@@ -160,8 +160,8 @@ def alignment_error_rate(predicted, sure, possible=None):
     possible = [()] * len(sure) if possible is None else possible
     if not len(predicted) == len(sure) == len(possible):
         raise ValueError(
-            "Expected one set of links for each sentence pair, received "
-            f"{len(predicted)} predicted, {len(sure)} sure and {len(possible)} possible ones."
+            f"Expected one set of links for each sentence pair. Received: {len(predicted)} "
+            f"predicted, {len(sure)} sure and {len(possible)} possible ones."
         )
     agreed = expected = 0
     for links, sure_links, possible_links in zip(predicted, sure, possible, strict=True):
@@ -173,15 +173,16 @@ def alignment_error_rate(predicted, sure, possible=None):
 
 
 def _alternatives(hypotheses, references):
-    """Each reference as a tuple of accepted strings, after checking that the counts agree."""
+    """Returns each reference as a tuple of accepted strings, if the counts agree."""
     if len(hypotheses) != len(references):
         raise ValueError(
-            "Expected one reference, or one collection of references, for each hypothesis: "
-            f"received {len(hypotheses)} hypotheses and {len(references)} references."
+            "Expected one reference, or one collection of references, for each hypothesis. "
+            f"Received: {len(hypotheses)} hypotheses and {len(references)} references."
         )
     if not hypotheses:
-        raise ValueError("Expected at least one hypothesis, received none.")
+        raise ValueError("Expected at least one hypothesis. Received: none.")
     alternatives = [(item,) if isinstance(item, str) else tuple(item) for item in references]
     if not all(alternatives):
-        raise ValueError(f"Sentence {alternatives.index(()) + 1} is without any reference.")
+        number = alternatives.index(()) + 1
+        raise ValueError(f"Expected a reference for each sentence. Received: none for {number}.")
     return alternatives

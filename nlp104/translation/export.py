@@ -30,6 +30,7 @@ from nlp104.training.run_record import software_versions
 from nlp104.training.settings import EXPORT_FORMATS
 from nlp104.translation.translator import Translator
 from nlp104.utils.arguments import require_not_negative, require_positive
+from nlp104.utils.errors import InputError, OccupiedError
 from nlp104.utils.quiet import silenced
 
 
@@ -94,15 +95,15 @@ def export_translator(
         known = ", ".join(map(repr, EXPORT_FORMATS))
         raise ValueError(f"`format` must be one of {known}. Received: {format!r}.")
     if keras.backend.backend() != "tensorflow":
-        raise ValueError(
+        raise InputError(
             "Only the TensorFlow backend can export. Received: KERAS_BACKEND="
             f"{keras.backend.backend()}. A saved translator is the same on every backend: save it, "
             "then load and export it with KERAS_BACKEND=tensorflow."
         )
     if format == "onnx" and importlib.util.find_spec("tf2onnx") is None:
-        raise ValueError("Exporting to ONNX needs another package: pip install tf2onnx.")
+        raise InputError("Exporting to ONNX needs another package: pip install tf2onnx.")
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
-        raise FileExistsError(f"Expected a new or empty directory. Received: {directory}.")
+        raise OccupiedError(f"Expected a new or empty directory. Received: {directory}.")
 
     options = {"max_length": max_length, "num_beams": num_beams, "length_penalty": length_penalty}
     program = _program(translator.model, **options)

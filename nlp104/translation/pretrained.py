@@ -1,15 +1,19 @@
 """Models that were trained for the book and come with the package, so that nobody needs to train.
 
-Each stands in a folder of ``models`` beside its card, which says on what and how it was
-trained, how well it translates and what it cannot do. ``python -m tools.release`` puts one there,
+Each stands in a folder of ``nlp104/translation/models`` with two cards: ``README.md`` says on what
+and how it was trained, how well it translates and what it cannot do; ``card.json`` says its
+languages, and examples of what it can translate. ``python -m tools.release`` puts a model there,
 with weights of 16 bits. Here they become 32 again: processors compute faster in that.
 """
 
+import json
 from pathlib import Path
 
+from nlp104.training.run_record import read_record
 from nlp104.translation.translator import Translator
 
 FOLDER = Path(__file__).parent / "models"
+CARD = "card.json"
 
 
 def names() -> list[str]:
@@ -35,8 +39,36 @@ def load_pretrained(name: str) -> Translator:
         ['Le chat noir dort.']
     """
     if name not in names():
-        raise ValueError(f"`name` must be one of {', '.join(names())}. Received: {name!r}.")
+        raise ValueError(f"Expected one of {', '.join(names())} as `name`. Received: {name!r}.")
     stored = Translator.load(FOLDER / name)
     return Translator(
         stored.model.with_dtype("float32"), stored.source_tokenizer, stored.target_tokenizer
     )
+
+
+def read_card(directory: str | Path) -> dict[str, list[str]]:
+    """Returns what is recorded of a translator for those who want to try it.
+
+    Args:
+        directory: That of a model of the book, with ``card.json``; or that of a run, whose
+            ``run.json`` knows the languages.
+
+    Returns:
+        A dictionary: `languages`, the codes of the language from which and of that to which it
+        translates, and `examples`, sentences. Each is empty where nothing is recorded.
+
+    Raises:
+        ValueError: If ``run.json`` is damaged.
+
+    Example:
+        >>> read_card(FOLDER / "grammar")["languages"]
+        ['en', 'fr']
+    """
+    card = Path(directory) / CARD
+    if card.is_file():
+        return json.loads(card.read_text(encoding="utf-8"))
+    try:
+        record = read_record(directory)
+    except FileNotFoundError:
+        record = {}
+    return {"languages": record.get("languages", []), "examples": []}

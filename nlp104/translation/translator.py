@@ -1,5 +1,7 @@
 """A model and its tokenizers together: text in, text out; saved to and loaded from a directory."""
 
+import json
+import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +14,7 @@ from nlp104.decoding.beam_search import beam_search
 from nlp104.decoding.greedy import greedy
 from nlp104.transformer.model import Transformer
 from nlp104.utils.arguments import require_positive
+from nlp104.utils.errors import InputError, MissingError
 from nlp104.utils.files import replacing
 
 MODEL, SHARED, SOURCE, TARGET = "model.keras", "tokenizer.json", "source.json", "target.json"
@@ -65,9 +68,9 @@ class Translator:
         expected = model.source_vocabulary_size, model.vocabulary_size
         received = source_tokenizer.vocabulary_size, target_tokenizer.vocabulary_size
         if expected != received:
-            raise ValueError(
-                f"The model expects vocabularies of {expected[0]} source and {expected[1]} target "
-                f"tokens, received {received[0]} and {received[1]}."
+            raise InputError(
+                f"Expected vocabularies of {expected[0]} source and {expected[1]} target tokens, "
+                f"as the model has. Received: {received[0]} and {received[1]}."
             )
         self.model = model
         self.source_tokenizer = source_tokenizer
@@ -82,7 +85,7 @@ class Translator:
         length_penalty: float = 0.6,
         jit_compile: bool = False,
     ) -> list[str]:
-        """Translate sentences, each on its own.
+        """Translates sentences, each on its own.
 
         Args:
             sentences: Strings, one sentence each. An empty one translates to an empty one.
@@ -124,7 +127,7 @@ class Translator:
         num_beams: int = 1,
         length_penalty: float = 0.6,
     ) -> Attention:
-        """What the model looks at while it translates a sentence.
+        """Tells what the model looks at while it translates a sentence.
 
         Args:
             source: One sentence.
@@ -142,7 +145,7 @@ class Translator:
         """
         (source_ids,) = self._encode([source])
         if not source_ids:
-            raise ValueError("Expected a sentence to translate, received an empty one.")
+            raise InputError("Expected a sentence to translate. Received: an empty one.")
         source_ids.append(END_ID)
         if target is None:
             (written,) = self._search([source_ids], num_beams, length_penalty)
@@ -165,27 +168,27 @@ class Translator:
         )
 
     def _search(self, rows, num_beams, length_penalty, **options):
-        """Token ids of the best translation of each row."""
+        """Returns the token ids of the best translation of each row."""
         if num_beams == 1:
             return greedy(self.model, rows, **options)
         return beam_search(self.model, rows, num_beams, length_penalty, **options)
 
     def _encode(self, sentences):
-        """Token ids of each sentence, after checking that the model can read them."""
+        """Returns the token ids of each sentence, after checking that the model can read them."""
         if isinstance(sentences, str):
-            raise ValueError("Expected a list of sentences, received a single string.")
+            raise ValueError("Expected a list of sentences. Received: a single string.")
         sources = self.source_tokenizer.encode_batch(sentences)
         longest = self.model.max_sequence_length - 1  # with [END]
         for number, ids in enumerate(sources, start=1):
             if len(ids) > longest:
-                raise ValueError(
-                    f"Sentence {number} has {len(ids):,} tokens; "
-                    f"the model reads at most {longest:,}."
+                raise InputError(
+                    f"Expected sentences of at most {longest:,} tokens. "
+                    f"Received: {len(ids):,} in sentence {number}."
                 )
         return sources
 
     def save(self, directory: str | Path) -> None:
-        """Save the model (without the optimizer's state) and the tokenizers.
+        """Saves the model (without the optimizer's state) and the tokenizers.
 
         The files appear one by one and whole, `model.keras` last: a directory that has it is
         complete.
@@ -197,15 +200,13 @@ class Translator:
             FileExistsError: If `directory` is a file, or holds something else.
         """
         directory = Path(directory)
-        ours = (MODEL, "run.json", "checkpoints")
-        if directory.exists() and not directory.is_dir():
-            raise FileExistsError(f"Expected a directory, received the file {directory}.")
-        is_ours = any((directory / name).exists() for name in ours)
-        if directory.is_dir() and any(directory.iterdir()) and not is_ours:
-            raise FileExistsError(
-                f"{directory} holds something else than a translator: choose another directory."
-            )
         directory.mkdir(parents=True, exist_ok=True)
+        found = {path.name for path in directory.iterdir()}
+        if found and not found & {MODEL, "run.json", "checkpoints"}:
+            raise FileExistsError(
+                "Expected an empty directory, or one of a translator or a run. "
+                f"Received: {directory}, which holds something else."
+            )
         save_tokenizers(directory, self.source_tokenizer, self.target_tokenizer)
         bare = self.model.with_dtype(self.model.dtype_policy)  # has no optimizer to save
         with replacing(directory / MODEL) as temporary:
@@ -213,7 +214,7 @@ class Translator:
 
     @classmethod
     def load(cls, directory: str | Path) -> "Translator":
-        """Load what `save` saved.
+        """Loads what `save` saved.
 
         Args:
             directory: The directory.
@@ -226,21 +227,16 @@ class Translator:
         path = directory / MODEL
         if not path.is_file():
             found = f"has no {MODEL}" if directory.is_dir() else "does not exist"
-            raise FileNotFoundError(
-                f"Expected a directory with a trained model: {directory} {found}."
+            raise MissingError(
+                f"Expected a directory with a trained model. Received: {directory}, which {found}."
             )
         tokenizers = load_tokenizers(directory)
-        try:
-            model = keras.saving.load_model(path, compile=False)
-        except Exception as error:  # each way to be damaged has its own class of error in Keras
-            raise ValueError(f"{path} is damaged or was not written by nlp104.") from error
-        if not isinstance(model, Transformer):
-            raise ValueError(f"{path} holds a {type(model).__name__}, expected a Transformer.")
-        return cls(model, *tokenizers)
+        _check_model(path)
+        return cls(keras.saving.load_model(path, compile=False), *tokenizers)
 
 
 def save_tokenizers(directory: str | Path, source: Tokenizer, target: Tokenizer) -> None:
-    """Save one tokenizer, if both languages share it, or two."""
+    """Saves one tokenizer, if both languages share it, or two."""
     directory = Path(directory)
     if source is target:
         source.save(directory / SHARED)
@@ -250,12 +246,32 @@ def save_tokenizers(directory: str | Path, source: Tokenizer, target: Tokenizer)
 
 
 def load_tokenizers(directory: str | Path) -> tuple[Tokenizer, Tokenizer]:
-    """Load what `save_tokenizers` saved: source and target, the same object if they share one."""
+    """Loads what `save_tokenizers` saved: source and target, the same object if they share one."""
     directory = Path(directory)
     if (directory / SHARED).exists():
         shared = Tokenizer.load(directory / SHARED)
         return shared, shared
     return Tokenizer.load(directory / SOURCE), Tokenizer.load(directory / TARGET)
+
+
+def _check_model(path):
+    """Raises `InputError` unless a file is whole and holds a `Transformer`.
+
+    Keras has a class of error for each way to be damaged. Looking first tells a damaged file from a
+    bug in the code that loads it.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            damaged = archive.testzip()
+            found = json.loads(archive.read("config.json"))["registered_name"]
+    except Exception as error:  # so has Python
+        raise InputError(f"Expected a model in {path}. Received: a damaged file.") from error
+    if damaged:
+        raise InputError(
+            f"Expected a model in {path}. Received: a file whose {damaged} is damaged."
+        )
+    if found != keras.saving.get_registered_name(Transformer):
+        raise InputError(f"Expected a Transformer of nlp104 in {path}. Received: {found}.")
 
 
 def _pad(rows):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 @contextmanager
 def replacing(path):
-    r"""Write a file in one piece: the name it yields becomes `path` when the block succeeds.
+    r"""Writes a file in one piece: the name it yields becomes `path` when the block succeeds.
 
     Args:
         path: The file to write; its directory must exist.

@@ -18,6 +18,7 @@ from nlp104.data.grammar.chance import Draw
 from nlp104.data.grammar.french import Word, smooth, spell
 from nlp104.data.grammar.patterns import Sentence, draw_sentence
 from nlp104.data.grammar.phrases import READINGS, Leaf, readings
+from nlp104.utils.errors import InputError
 
 SPLITS = ("train", "validation", "test")
 MAX_COUNT = {"train": 1_000_000, "validation": 50_000, "test": 50_000}
@@ -89,7 +90,7 @@ def generate(count: int, seed: int = 0, split: str = "train") -> list[Example]:
     if split not in SPLITS:
         raise ValueError(f"`split` must be one of {', '.join(SPLITS)}. Received: {split!r}.")
     if not 0 <= count <= MAX_COUNT[split]:
-        raise ValueError(
+        raise InputError(
             f"`count` must lie between 0 and {MAX_COUNT[split]:,}, as many {split} sentences "
             f"as the grammar promises to have. Received: {count}."
         )

@@ -1,0 +1,22 @@
+"""Errors that a user can set right: the command line shows their message and nothing else.
+
+Each is one of Python's own errors, too, and can be caught as such. Whatever else is raised while a
+command runs is a bug, or the world's doing (a full disk, no network): see `nlp104.cli.main`.
+Arguments that a command cannot get wrong are checked with Python's own errors alone.
+"""
+
+
+class UserError(Exception):
+    """What a user gave cannot be used; the message says what was expected and what was received."""
+
+
+class InputError(UserError, ValueError):
+    """A value, a text or the content of a file is not as expected."""
+
+
+class MissingError(UserError, FileNotFoundError):
+    """A file or a directory is not where it is expected."""
+
+
+class OccupiedError(UserError, FileExistsError):
+    """Something stands where an output shall be written."""
