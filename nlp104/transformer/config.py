@@ -77,7 +77,9 @@ class TransformerConfig:
     dropout: float = _option(0.1, "on sub-layers and embeddings", type="fraction")
     attention_dropout: float = _option(0.0, "on attention weights", type="fraction")
     activation_dropout: float = _option(0.0, "inside the feed-forward network", type="fraction")
-    activation: str = _option("relu", "of the feed-forward network, as Keras names it", type="text")
+    activation: str = _option(
+        "relu", "of the feed-forward network", choices=("relu", "gelu", "silu", "tanh")
+    )
     normalize_first: bool = _option(
         False, "pre-norm instead of the paper's post-norm", type="switch"
     )
