@@ -54,8 +54,8 @@ def read_card(directory: str | Path) -> dict[str, list[str]]:
             ``run.json`` knows the languages.
 
     Returns:
-        A dictionary: `languages`, the codes of the language from which and of that to which it
-        translates, and `examples`, sentences. Each is empty where nothing is recorded.
+        A dictionary of `languages`, the codes of the language from which and of that to which it
+        translates, and of `examples`, sentences. Each is empty where nothing is recorded.
 
     Raises:
         ValueError: If ``run.json`` is damaged.
