@@ -2,6 +2,7 @@
 
 from nlp104.encoding.embedding import TokenAndPositionEmbedding
 from nlp104.encoding.positions import (
+    POSITIONS,
     LearnedPositions,
     SinusoidalPositions,
     binary_positions,
@@ -10,6 +11,7 @@ from nlp104.encoding.positions import (
 )
 
 __all__ = [
+    "POSITIONS",
     "LearnedPositions",
     "SinusoidalPositions",
     "TokenAndPositionEmbedding",
