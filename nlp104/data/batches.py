@@ -54,7 +54,7 @@ class Batches(DataAdapter):
 
     Raises:
         ValueError: If there are no pairs or not as many targets as sources, a token id is not
-            positive, or an option is not a positive integer.
+            positive, or an option is out of its range.
 
     Example:
         >>> batches = Batches([[4, 5], [6]], [[7], [8, 9]], bucket_width=1, shuffle=False)
