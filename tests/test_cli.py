@@ -424,7 +424,7 @@ def test_tokenised_parallel_files_and_averaged_weights(tmp_path):
     assert (settings["learning_rate"], settings["warmup_steps"]) == (0.01, 5)
 
     model = keras.saving.load_model(output / "model.keras", compile=False)
-    assert model.tie_embeddings
+    assert model.config.tie_embeddings
     found, checkpoints = model.get_weights(), []
     for epoch in (2, 3):
         model.load_weights(output / "checkpoints" / f"epoch-{epoch:04d}.weights.h5")

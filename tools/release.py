@@ -2,10 +2,10 @@
 
     python -m tools.release RUN NAME
 
-stores it in ``nlp104/translation/models/NAME``, its weights rounded to 16 bits. Beside it stands
-``card.json`` with the languages of the run; the examples in it, for the page of ``nlp104 serve``,
-and the other card, ``README.md``, are for you to write. Score the stored model, not that of the
-run: rounding may change a word.
+stores it in the folder NAME of ``nlp104/translation/models``, its weights rounded to 16 bits.
+Beside it stands ``card.json`` with the languages of the run; the examples in it, for the page of
+``nlp104 serve``, and the other card, ``README.md``, are for you to write. Score the stored model,
+not that of the run: rounding may change a word.
 """
 
 import argparse

@@ -22,8 +22,8 @@ class OutputHead(TracedSpec):
         kernel: `[dim, vocabulary_size]`, if `tied`.
 
     Returns:
-        Logits, float32 under mixed precision, too: `[batch, length, vocabulary_size]`, or
-        `[tokens, vocabulary_size]`.
+        Logits `[batch, length, vocabulary_size]`, or `[tokens, vocabulary_size]`; float32 under
+        mixed precision, too.
     """
 
     def __init__(self, vocabulary_size, tied=False, **kwargs):
