@@ -9,6 +9,7 @@ import platform
 from pathlib import Path
 
 from nlp104.utils.errors import InputError, MissingError
+from nlp104.utils.files import replacing
 
 _FILE = "run.json"
 _FORMAT = "nlp104 run 1"
@@ -26,11 +27,9 @@ def fingerprint(corpus):
 
 def write_record(directory, record):
     """Writes ``run.json``, all of it or nothing."""
-    path = Path(directory) / _FILE
-    temporary = path.with_suffix(".tmp")
-    content = {"format": _FORMAT, **record}
-    temporary.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    os.replace(temporary, path)
+    content = json.dumps({"format": _FORMAT, **record}, indent=2, ensure_ascii=False) + "\n"
+    with replacing(Path(directory) / _FILE) as temporary:
+        temporary.write_text(content, encoding="utf-8")
 
 
 def read_record(directory):
