@@ -396,6 +396,9 @@ def test_no_checkpoint_is_left_to_average(tmp_path, fails):
     assert "at least one checkpoint" in fails("train", *options, "--resume", "--quiet")
 
 
+@pytest.mark.skipif(
+    keras.backend.backend() != "tensorflow", reason="the other backends refuse before all this"
+)
 def test_exports_that_cannot_be_made(fails, model, monkeypatch):
     before = sorted(model.rglob("*"))
     options = ["--model", model, "--output", model]
