@@ -384,6 +384,9 @@ def test_resuming_a_run_whose_files_have_changed(tmp_path, fails):
     record = json.loads((run / "run.json").read_text(encoding="utf-8"))
     write_record(run, record | {"data": None})
     assert "other" in fails("train", *options, "--resume", "--quiet")
+    del record["data"]
+    write_record(run, record)
+    assert "other sentence pairs" in fails("train", *options, "--resume", "--quiet")
 
 
 def test_no_checkpoint_is_left_to_average(tmp_path, fails):

@@ -107,11 +107,12 @@ def _read(settings, data_dir, record, say):
             f"Expected pairs for validation in {settings['data']}. Received: none that share no "
             "sentence with the others. Name a file of them, --validation."
         )
-    if record.setdefault("data", data) != data:
+    if record and record.get("data") != data:
         raise InputError(
             "A run is resumed with the data it was started with: this one was started with other "
             f"sentence pairs than {settings['data']} holds now."
         )
+    record["data"] = data
     shown = ", ".join(f"{count:,} {split}" for split, count in counts.items())
     languages = f"{corpus.source_language} → {corpus.target_language}"
     say(f"data        {settings['data']} ({languages}): {shown} pairs")

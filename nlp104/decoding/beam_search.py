@@ -93,7 +93,7 @@ def beam_search(
         require_positive(num_best=num_best)
         if num_best > num_beams:
             raise ValueError(
-                f"`num_best` must be at most num_beams={num_beams}. Received: {num_best}"
+                f"`num_best` must be at most num_beams={num_beams}. Received: {num_best}."
             )
     require_not_negative(length_penalty=length_penalty)
     ids, limits, num_steps = prepare(model, encoder_token_ids, max_length, jit_compile)

@@ -51,11 +51,11 @@ def sample(
         (2, 6)
     """
     if not 0 < temperature < math.inf:
-        raise ValueError(f"`temperature` must be a number above 0. Received: {temperature!r}")
+        raise ValueError(f"`temperature` must be a number above 0. Received: {temperature!r}.")
     if top_k is not None:
         require_positive(top_k=top_k)
     if top_p is not None and not 0 < top_p <= 1:
-        raise ValueError(f"`top_p` must be above 0 and at most 1. Received: {top_p!r}")
+        raise ValueError(f"`top_p` must be above 0 and at most 1. Received: {top_p!r}.")
     seed = require_seed(random.getrandbits(32) if seed is None else seed)
     ids, limits, num_steps = prepare(model, encoder_token_ids, max_length, jit_compile)
     draws = [
