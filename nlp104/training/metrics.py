@@ -34,9 +34,20 @@ class MaskedAccuracy(keras.metrics.Mean):
     def update_state(self, y_true, y_pred, sample_weight=None):
         labels = ops.cast(y_true, "int32")
         weights = token_weights(labels, sample_weight)
-        hits = ops.equal(labels, ops.cast(ops.argmax(y_pred, axis=-1), "int32"))
+        hits = ops.equal(labels, _highest(y_pred))
         # Flat, since Keras would first take the mean of each row, padding included.
         return super().update_state(ops.reshape(hits, (-1,)), ops.reshape(weights, (-1,)))
 
     def get_config(self):
         return {"name": self.name}
+
+
+def _highest(logits):
+    """The first place of the highest logit.
+
+    On TensorFlow `keras.ops.argmax` looks at every sign for a −0, which costs four times as much
+    as the search itself, and 6 % of a training step. There `top_k`, too, names the first of equals.
+    """
+    if keras.backend.backend() == "tensorflow":
+        return ops.squeeze(ops.top_k(logits, 1)[1], axis=-1)
+    return ops.cast(ops.argmax(logits, axis=-1), "int32")
