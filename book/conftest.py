@@ -1,6 +1,6 @@
-"""What nbval leaves out of its comparison: drawings, which differ by library, and log lines."""
+"""What nbval leaves out of its comparison: log lines."""
 
 
 def pytest_collectstart(collector):
     if hasattr(collector, "skip_compare"):
-        collector.skip_compare += ("image/svg+xml", "stderr")
+        collector.skip_compare += ("stderr",)

@@ -1,6 +1,5 @@
 """The book's own pages: links lead somewhere, nothing is left out, nothing comes from elsewhere."""
 
-import base64
 import functools
 import importlib.util
 import inspect
@@ -15,8 +14,7 @@ import pytest
 import yaml
 
 from nlp104.cli.options import make_parser
-from nlp104.figures import plots
-from nlp104.figures.style import to_png
+from nlp104.figures.language import TOKENS
 from tools import concepts
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -172,13 +170,6 @@ def test_a_changed_style_alone_renews_the_book(tmp_path):
     assert house.renew_assets(app, None, set(), set(), set()) == ["book/index"]
 
 
-@pytest.mark.parametrize("inches", [2.0, 6.4, 11.0])
-def test_the_width_of_a_picture_is_read_from_its_first_bytes(inches):
-    figure, _ = plots.grid(size=(inches, 2.0))
-    png = base64.b64encode(to_png(figure)).decode()
-    assert script(BOOK / "_ext" / "house.py").png_width(png) == round(120 * inches)
-
-
 def test_docstrings_are_written_like_chapters():
     lines = [
         "With $A$ links, |A| of them, the `Score`s are ``|x|`` wide:",
@@ -246,7 +237,11 @@ def test_the_pictures_are_those_that_the_script_draws():
 
 def test_the_page_uses_the_colours_of_the_figures():
     css = (BOOK / "assets" / "house.css").read_text(encoding="utf-8").lower()
-    assert f"--house-query: {plots.QUERY.lower()};" in css
-    overview = (BOOK / "assets" / "overview-light.svg").read_text(encoding="utf-8")
-    for color in (plots.QUERY, plots.KEY, plots.VALUE, plots.ATTENTION, plots.INK, plots.CARD):
-        assert color in overview
+    for name, token in {"query": "q-ink", "key": "k-ink", "value": "v-ink"}.items():
+        for colour in TOKENS[token]:
+            assert f"--house-{name}: {colour};" in css
+    for theme, colours in enumerate(zip(*TOKENS.values(), strict=True)):
+        overview = (BOOK / "assets" / f"overview-{('light', 'dark')[theme]}.svg").read_text()
+        used = set(re.findall(r"#[0-9a-f]{6}", overview.lower()))
+        assert used
+        assert used <= set(colours)

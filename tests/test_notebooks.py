@@ -13,10 +13,6 @@ from nbval.plugin import get_sanitize_patterns
 from tools import check, execute, notebooks
 
 NOTEBOOKS = notebooks.chapters()
-PIXEL = (
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ"
-    "AAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-)
 
 
 def name(path):
@@ -42,9 +38,12 @@ def stream(text, channel="stdout"):
     return new_output("stream", name=channel, text=text)
 
 
-def picture(alt="a point"):
-    data = {"image/png": PIXEL, "text/plain": alt}
-    return new_output("display_data", data, metadata={"image/png": {"alt": alt} if alt else {}})
+def picture():
+    return new_output("display_data", {"text/html": f"{notebooks.STILL}…</figure>"})
+
+
+def dots():
+    return new_output("display_data", {"image/png": "iVBORw0KGgo="})
 
 
 def code(source, *outputs, tags=()):
@@ -57,9 +56,11 @@ def good():
         cells=[
             new_markdown_cell("# A title\n\nSome $x$, a {word}, `code` and ```` ``` ````."),
             code(notebooks.setup_source(), tags=["hide-input"]),
+            code(notebooks.MAP.format(topic="masks"), picture(), tags=["hide-input"]),
             code("loss()", stream("0.1234"), picture(), tags=["nbval-ignore-output"]),
             code("print('A:\\n4')", stream("A:\n4\n")),
             code("1 / 0", error(), tags=["raises-exception"]),
+            code("# @title Checks\nassert 2 + 2 == 4", tags=["hide-input"]),
             code("# @title Solution 1\nprint(4)", stream("4\n"), tags=["hide-cell"]),
         ]
     )
@@ -90,33 +91,37 @@ def rewrite(notebook, index, source):
 
 BREAKAGES = [
     ("first code cell is not the set-up cell", lambda n: n.cells.pop(1)),
-    ("set-up cell is not tagged hide-input", lambda n: retag(n, 1)),
+    ("second code cell is not the map", lambda n: rewrite(n, 2, "chapter_map('masks')")),
+    ("second code cell is not the map", lambda n: n.cells.pop(2)),
     ("set-up cell prints something", lambda n: swap_outputs(n, 1, stream("Installing\n"))),
-    ("not executed once each, in order", lambda n: n.cells[3].update(execution_count=None)),
-    ("not executed once each, in order", lambda n: n.cells[3].update(execution_count=2)),
-    ("not executed once each, in order", lambda n: n.cells[5].update(execution_count=6)),
-    ("nothing in it is compared", lambda n: [swap_outputs(n, i) for i in (3, 4, 5)]),
-    ("code cell 2, which is not compared, none states", lambda n: swap_outputs(n, 3)),
-    ("code cell 2, which is not compared, none states", lambda n: swap_outputs(n, 3, picture())),
-    ("cell 4 is empty", lambda n: rewrite(n, 3, "  \n")),
+    ("not executed once each, in order", lambda n: n.cells[4].update(execution_count=None)),
+    ("not executed once each, in order", lambda n: n.cells[4].update(execution_count=2)),
+    ("not executed once each, in order", lambda n: n.cells[6].update(execution_count=8)),
+    ("nothing in it is compared", lambda n: [swap_outputs(n, i) for i in (4, 5, 7)]),
+    ("code cell 3, which is not compared, none states", lambda n: swap_outputs(n, 4)),
+    ("code cell 3, which is not compared, none states", lambda n: swap_outputs(n, 4, picture())),
+    ("cell 5 is empty", lambda n: rewrite(n, 4, "  \n")),
     ("cell 1 is empty", lambda n: rewrite(n, 0, "")),
-    ("cell 4 names a path of one machine", lambda n: swap_outputs(n, 3, stream("/home/me/x.py"))),
-    ("cell 4 names a path of one machine", lambda n: rewrite(n, 3, "open('/tmp/x')")),
-    ("cell 4 names a path of one machine", lambda n: rewrite(n, 3, r"open('C:\Users\me\x')")),
+    ("cell 5 names a path of one machine", lambda n: swap_outputs(n, 4, stream("/home/me/x.py"))),
+    ("cell 5 names a path of one machine", lambda n: rewrite(n, 4, "open('/tmp/x')")),
+    ("cell 5 names a path of one machine", lambda n: rewrite(n, 4, r"open('C:\Users\me\x')")),
     (
-        "cell 5 names a path of one machine",
-        lambda n: swap_outputs(n, 4, error("in /home/reader/x.py")),
+        "cell 6 names a path of one machine",
+        lambda n: swap_outputs(n, 5, error("in /home/reader/x.py")),
     ),
     ("cell 1 names a path of one machine", lambda n: rewrite(n, 0, "Look at /Users/me/x")),
-    ("cell 4 steers nbval with a comment", lambda n: rewrite(n, 3, "#NBVAL_SKIP\nprint(4)")),
-    ("cell 4 is tagged nbval-skip", lambda n: retag(n, 3, "nbval-skip")),
-    ("cell 4 is tagged skip-execution", lambda n: retag(n, 3, "skip-execution")),
-    ("cell 6 is hidden and has no title", lambda n: rewrite(n, 5, "print(4)")),
-    ("cell 6 is a solution that is not tagged", lambda n: retag(n, 5)),
-    ("cell 4 wrote to stderr", lambda n: n.cells[3].outputs.append(stream("oh", "stderr"))),
-    ("cell 5 stores an error: ZeroDivisionError", lambda n: retag(n, 4)),
-    ("cell 3 shows several images", lambda n: n.cells[2].outputs.append(picture())),
-    ("cell 3 shows an image without a text", lambda n: swap_outputs(n, 2, picture(alt=""))),
+    ("cell 5 steers nbval with a comment", lambda n: rewrite(n, 4, "#NBVAL_SKIP\nprint(4)")),
+    ("cell 5 is tagged nbval-skip", lambda n: retag(n, 4, "nbval-skip")),
+    ("cell 5 is tagged skip-execution", lambda n: retag(n, 4, "skip-execution")),
+    ("cell 7 is folded and has no title", lambda n: rewrite(n, 6, "print(4)")),
+    ("cell 8 is a solution that is not tagged", lambda n: retag(n, 7)),
+    ("cell 5 checks something", lambda n: rewrite(n, 4, "x = 4\nassert x == 4")),
+    ("cell 5 draws something", lambda n: rewrite(n, 4, "plots.curves({})")),
+    ("cell 5 draws something", lambda n: rewrite(n, 4, "show(figure, alt='a point')")),
+    ("cell 5 has a line of 81 columns", lambda n: rewrite(n, 4, "x" * 81)),
+    ("cell 5 wrote to stderr", lambda n: n.cells[4].outputs.append(stream("oh", "stderr"))),
+    ("cell 6 stores an error: ZeroDivisionError", lambda n: retag(n, 5)),
+    ("cell 4 shows a picture of dots", lambda n: n.cells[3].outputs.append(dots())),
     ("cell 1 shows an image without a text", lambda n: rewrite(n, 0, "![](a.png)")),
     ("cell 1 shows an image without a text", lambda n: rewrite(n, 0, '<img src="a.png">')),
     ("cell 1 holds MyST markup", lambda n: rewrite(n, 0, "As {cite}`vaswani2017` say")),
@@ -145,7 +150,7 @@ def test_markdown_code_is_not_markup():
     [
         lambda text: text.replace('"display_name": "Python 3"', '"display_name": "mine"'),
         lambda text: text.replace('"cellView": "form",\n', ""),
-        lambda text: text.replace('"alt": "a point"', '"alt": "another"', 1),
+        lambda text: text.replace('"source_hidden": true', '"source_hidden": false', 1),
         lambda text: text.rstrip(),
         lambda text: text.replace('"tags": [', '"scrolled": true, "tags": [', 1),
     ],
@@ -170,15 +175,18 @@ def test_canonical_keeps_the_notebook_and_is_final():
     assert notebooks.canonical(again) == text
     assert [cell.id for cell in again.cells] == [cell.id for cell in before.cells]
     assert [c.get("outputs") for c in again.cells] == [c.get("outputs") for c in before.cells]
-    assert again.cells[2].metadata.mystnb.image.alt == "a point"
 
 
-def test_a_solution_is_folded_with_its_outputs_and_the_set_up_without():
-    cells = nbformat.reads(notebooks.canonical(good()), as_version=4).cells
+def test_a_title_folds_a_cell_everywhere_and_a_solution_with_its_outputs():
+    notebook = good()
+    retag(notebook, 6)  # a title is enough
+    cells = nbformat.reads(notebooks.canonical(notebook), as_version=4).cells
     folded = [cell.metadata.get("jupyter", {}) for cell in cells]
-    assert folded[1] == {"source_hidden": True}
+    assert folded[1] == folded[2] == folded[6] == {"source_hidden": True}
     assert folded[-1] == {"source_hidden": True, "outputs_hidden": True}
-    assert not any(folded[2:-1])
+    assert not any(folded[3:6])
+    assert [cell.metadata.get("cellView") for cell in cells[6:]] == ["form", "form"]
+    assert [cell.metadata.tags for cell in cells[6:]] == [["hide-input"], ["hide-cell"]]
 
 
 # What make execute stores.
@@ -189,20 +197,16 @@ def test_execute_stores_outputs_in_canonical_form(tmp_path, monkeypatch):
     path = tmp_path / "chapter.ipynb"
     notebook = good()
     notebook.cells[1].source = "'an old set-up cell'"
-    notebook.cells[2].source = (
-        f"from IPython.display import display\n"
-        f"display({{'image/png': '{PIXEL}', 'text/plain': 'dot'}}, "
-        f"metadata={{'image/png': {{'alt': 'dot'}}}}, raw=True)"
-    )
-    notebook.cells[3].source = "import os\nprint('here:', os.listdir())\nprint('second')"
-    notebook.cells[3].outputs = [stream("something else")]
+    drawing = f"{notebooks.STILL}…</figure>"
+    notebook.cells[3].source = f"from IPython.display import HTML\nHTML({drawing!r})"
+    notebook.cells[4].source = "import os\nprint('here:', os.listdir())\nprint('second')"
+    notebook.cells[4].outputs = [stream("something else")]
     nbformat.write(notebook, path)
     seconds, memory = execute.execute(path)
     first = path.read_text()
     stored = nbformat.reads(first, as_version=4)
     assert notebooks.problems(first) == []
-    assert stored.cells[2].metadata.mystnb.image.alt == "dot"
-    assert stored.cells[3].outputs == [stream("here: ['chapter.ipynb']\nsecond\n")]
+    assert stored.cells[4].outputs == [stream("here: ['chapter.ipynb']\nsecond\n")]
     assert 0 < seconds < 60
     assert 10**7 < memory < 2**32
     execute.execute(path)
@@ -219,8 +223,8 @@ def test_execute_stores_outputs_in_canonical_form(tmp_path, monkeypatch):
 def test_execute_leaves_a_failing_notebook_alone(tmp_path, capfd, source, reason):
     path = tmp_path / "chapter.ipynb"
     notebook = good()
-    notebook.cells = [notebook.cells[1], notebook.cells[3]]
-    notebook.cells[1].source = source
+    notebook.cells = [*notebook.cells[1:3], notebook.cells[4]]
+    notebook.cells[2].source = source
     nbformat.write(notebook, path)
     before = path.read_text()
     assert execute.main([str(path)]) == 1
@@ -236,7 +240,8 @@ def test_execute_leaves_a_failing_notebook_alone(tmp_path, capfd, source, reason
 def test_nbval_compares_what_it_should(tmp_path):
     """Stored outputs that are wrong fail; those that may differ do not."""
     shutil.copy(notebooks.ROOT / "book" / "conftest.py", tmp_path)
-    show = "from IPython.display import SVG, display\n"
+    show = "from IPython.display import HTML, display\n"
+    drawn = f"{notebooks.STILL}<svg/>\\n</figure>"
     cells = [
         code("print(2 + 2)", stream("5\n")),
         code("2 + 2", new_output("execute_result", {"text/plain": "5"}, execution_count=2)),
@@ -246,7 +251,7 @@ def test_nbval_compares_what_it_should(tmp_path):
         code("object()", new_output("execute_result", {"text/plain": OBJECT}, execution_count=6)),
         code("import sys\nprint('w', file=sys.stderr)", stream("another warning\n", "stderr")),
         code("print(2 + 2)", stream("5\n"), tags=["nbval-ignore-output"]),
-        code(f"{show}display(SVG('<svg/>'))", new_output("display_data", DRAWING)),
+        code(f"{show}display(HTML('{drawn}'))", new_output("display_data", DRAWING)),
     ]
     for number, cell in enumerate(cells, start=1):
         cell.execution_count = number
@@ -261,8 +266,8 @@ def test_nbval_compares_what_it_should(tmp_path):
 
 OBJECT = "<object at 0x7f0011223344>"
 DRAWING = {
-    "image/svg+xml": "<svg><circle/></svg>",
-    "text/plain": "<IPython.core.display.SVG object>",
+    "text/html": f"{notebooks.STILL}<svg>\n<circle/></svg></figure>",
+    "text/plain": "<IPython.core.display.HTML object>",
 }
 
 
@@ -280,6 +285,17 @@ RULES = {
             "a at 0x10ab34f50, b at 0x10ab34f51": "a at 0xADDRESS, b at 0xADDRESS",
         },
         ["0xff0000", "looked at 0x10", "at 12345678", "the loss at step 0x", "float 1e-06"],
+    ),
+    "drawing": (
+        {f"a {notebooks.STILL}<svg>\n</svg></figure> b": "a FIGURE b"},
+        ['<figure class="nlp104 explore"><p>\n</p></figure>', "<figure></figure>"],
+    ),
+    "explorable": (
+        {
+            "<style>a\n</style><script>b</script>": "PARTPART",
+            "<div><svg x='1'><g>\n</g></svg></div>": "<div>PART</div>",
+        },
+        ['<script type="application/json">{}</script>', "<table></table>"],
     ),
 }
 

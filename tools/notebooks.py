@@ -18,17 +18,28 @@ SETUP = """\
 import importlib.util
 import os
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # TensorFlow starts without its log lines
-os.environ.setdefault("NVIDIA_TF32_OVERRIDE", "0")  # float32 on newer GPUs, not TF32: digits count
+# TensorFlow starts without its log lines, and newer GPUs keep full float32.
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("NVIDIA_TF32_OVERRIDE", "0")
 if importlib.util.find_spec("nlp104") is None:
     %pip install --quiet "nlp104 @ git+{address}"\
 """
+MAP = """\
+# @title Where this chapter is on the map
+from nlp104.figures.chapter_map import chapter_map
+
+chapter_map("{topic}")\
+"""
+
+MAP_PATTERN = re.escape(MAP).replace(re.escape("{topic}"), r"[a-z -]+")
+
+COLUMNS = 80  # of code that a page shows without moving it sideways
 
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
-IMAGES = ("image/png", "image/jpeg", "image/svg+xml")
+STILL = '<figure class="nlp104 still">'  # what plots.show displays
 LOCAL_PATH = re.compile(
     r"(?<![\w.:/])/(?:home|root|Users|tmp|work|var/folders|private)/\w|[A-Z]:\\Users"
 )
@@ -71,42 +82,33 @@ def environment(**settings):
     return {**inherited, **fixed, **settings}
 
 
-def alternative_text(output):
-    """The text that stands for an image, from the metadata that `plots.show` writes."""
-    metadata = output.get("metadata", {})
-    return next((metadata[kind]["alt"] for kind in IMAGES if "alt" in metadata.get(kind, {})), "")
-
-
-def images(cell):
-    """The outputs of a cell that are images."""
-    return [
-        output for output in cell.get("outputs", []) if set(IMAGES) & set(output.get("data", ()))
-    ]
+def is_drawing(output):
+    """Whether an output is a figure that `plots.show` drew."""
+    return "".join(output.get("data", {}).get("text/html", "")).startswith(STILL)
 
 
 def canonical(notebook):
     """The one way in which a notebook is written, as text.
 
-    Of the metadata, the tags and the settings for the rendered book are kept. A cell that begins
-    with `# @title` is folded in Colab and in JupyterLab; where it is a solution (`hide-cell`), its
-    outputs are, too. The text for an image goes where the rendered book looks for it.
+    Of the metadata, the tags are kept. A cell that begins
+    with `# @title` is folded wherever a chapter is read: in the book, in Colab and in JupyterLab.
+    Its outputs stay visible unless it is a solution (`hide-cell`).
     """
     notebook = copy.deepcopy(notebook)
     notebook.metadata = METADATA
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     for cell in notebook.cells:
         cell.source = cell.source.rstrip()
-        kept = {key: cell.metadata[key] for key in ("mystnb", "tags") if cell.metadata.get(key)}
-        cell.metadata = nbformat.from_dict(kept)
+        tags = cell.metadata.get("tags", [])
+        cell.metadata = nbformat.from_dict({"tags": tags} if tags else {})
         if cell.cell_type != "code":
             continue
         if cell.source.startswith("# @title"):
+            if not is_folded(cell):
+                cell.metadata["tags"] = [*tags, "hide-input"]
             cell.metadata["cellView"] = "form"
-            hidden = ["source_hidden"] + ["outputs_hidden"] * ("hide-cell" in kept.get("tags", []))
+            hidden = ["source_hidden"] + ["outputs_hidden"] * ("hide-cell" in cell.metadata.tags)
             cell.metadata["jupyter"] = dict.fromkeys(hidden, True)
-        if images(cell):
-            image = cell.metadata.setdefault("mystnb", {}).setdefault("image", {})
-            image["alt"] = alternative_text(images(cell)[0])
     return nbformat.writes(notebook) + "\n"
 
 
@@ -118,10 +120,10 @@ def replace(path, text):
 
 
 def printed(cell):
-    """The texts in the outputs of a cell, images left out."""
+    """The texts in the outputs of a cell."""
     for output in cell.outputs:
         yield from (output.get("text", ""), output.get("evalue", ""))
-        yield from (t for kind, t in output.get("data", {}).items() if kind not in IMAGES)
+        yield from output.get("data", {}).values()
 
 
 def is_compared(cell):
@@ -130,7 +132,7 @@ def is_compared(cell):
     return "nbval-ignore-output" not in tags and any(
         output.output_type == "error" or output.get("name") == "stdout" or "data" in output
         for output in cell.outputs
-        if output not in images(cell)
+        if not is_drawing(output)
     )
 
 
@@ -145,10 +147,10 @@ def problems(text):
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     if not code or code[0].source != setup_source():
         found.append("its first code cell is not the set-up cell of tools/notebooks.py")
-    elif "hide-input" not in code[0].metadata.get("tags", []):
-        found.append("its set-up cell is not tagged hide-input")
     elif code[0].outputs:
         found.append("its set-up cell prints something: is nlp104 not installed?")
+    if len(code) < 2 or not re.fullmatch(MAP_PATTERN, code[1].source):
+        found.append("its second code cell is not the map of tools/notebooks.py")
     if [cell.execution_count for cell in code] != list(range(1, len(code) + 1)):
         found.append("its code cells were not executed once each, in order: make execute")
     if not any(is_compared(cell) for cell in code):
@@ -169,6 +171,11 @@ def is_ignored(cell):
     return "nbval-ignore-output" in cell.metadata.get("tags", [])
 
 
+def is_folded(cell):
+    """Whether the page shows the title of a cell and not its code."""
+    return bool({"hide-input", "hide-cell"} & set(cell.metadata.get("tags", [])))
+
+
 def code_problems(cell):
     """What is wrong with one code cell."""
     tags = cell.metadata.get("tags", [])
@@ -181,8 +188,10 @@ def code_problems(cell):
     for tag in set(tags) & set(UNSUPPORTED):
         yield f"is tagged {tag}: {UNSUPPORTED[tag]}"
     title = re.match("# @title (.*)", cell.source)
-    if "hide-cell" in tags and not title:
-        yield "is hidden and has no title: a solution begins with '# @title Solution …'"
+    if is_folded(cell) and not title:
+        yield "is folded and has no title: it begins with '# @title …', which says what it does"
+    if not is_folded(cell):
+        yield from visible_code_problems(cell.source)
     if title and "solution" in title[1].lower() and "hide-cell" not in tags:
         yield "is a solution that is not tagged hide-cell"
     for output in cell.outputs:
@@ -190,10 +199,20 @@ def code_problems(cell):
             yield "wrote to stderr"
         if output.output_type == "error" and "raises-exception" not in tags:
             yield f"stores an error: {output.ename}"
-    if len(images(cell)) > 1:
-        yield "shows several images: the text for them is one per cell"
-    if any(not alternative_text(output) for output in images(cell)):
-        yield "shows an image without a text for those who cannot see it: plots.show(…, alt=…)"
+        if any(kind.startswith("image/") for kind in output.get("data", ())):
+            yield "shows a picture of dots, which is right on one ground only: plots.show(…, alt=…)"
+
+
+def visible_code_problems(source):
+    """Why this code should not be seen before a reader unfolds it, or not as it is."""
+    fold = "fold it with '# @title …'"
+    if re.search(r"^\s*assert\b", source, re.MULTILINE):
+        yield f"checks something: {fold}"
+    if re.search(r"\bplots\.\w+\(|\balt=", source):
+        yield f"draws something: {fold}"
+    widest = max(map(len, source.splitlines()), default=0)
+    if widest > COLUMNS:
+        yield f"has a line of {widest} columns, and pages show {COLUMNS}: {fold}, or break the line"
 
 
 def text_problems(cell):

@@ -1,10 +1,9 @@
 """What the book needs beyond Sphinx' settings.
 
-Buttons, page descriptions, anchors, labels of folded cells, alternative text, fresh assets, and in
-the reference readable signatures, links from module to module and the help of the commands.
+Buttons, page descriptions, anchors, titles of folded cells, fresh assets, and in the reference
+readable signatures, links from module to module and the help of the commands.
 """
 
-import base64
 import importlib.util
 import os
 import re
@@ -14,19 +13,12 @@ from html import escape
 from pathlib import Path
 
 from docutils import nodes
-from myst_nb.core.render import NbElementRenderer
 from sphinx.util import inspect
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.matching import Matcher
 from sphinx.util.nodes import make_refnode
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-WIDE = 580  # pixels: a picture that is wider is not squeezed onto a phone, it can be moved there
-FOLD_LABELS = {  # cell tag → what the folded cell is called on the page
-    "all": ("Show the solution", "Hide the solution"),  # hide-cell
-    "input": ("Show the code", "Hide the code"),  # hide-input
-    "output": ("Show the output", "Hide the output"),  # hide-output
-}
 
 
 def prepare_autodoc() -> None:
@@ -41,16 +33,24 @@ def escape_prose(app, what, name, obj, options, lines) -> None:
     """Let docstrings write |A| for a size, $x^2$, and `Example`s for several, as chapters do."""
     in_example = False
     for number, line in enumerate(lines):
-        in_example = line.lstrip().startswith(">>>") or (in_example and bool(line.strip()))
+        in_example = line.lstrip().startswith(">>>") or (
+            in_example and bool(line.strip())
+        )
         if in_example:
             continue
         if display := re.fullmatch(r"( *)\$\$(.+)\$\$", line):
             lines[number] = f"{display[1]}.. math:: {display[2]}"
             continue
-        parts = re.split(r"(``.+?``|`[^`]+`|\$[^$]+\$)", line)  # prose, code or equation, prose, …
+        parts = re.split(
+            r"(``.+?``|`[^`]+`|\$[^$]+\$)", line
+        )  # prose, code or equation, prose, …
         parts[::2] = [part.replace("|", r"\|") for part in parts[::2]]
-        parts[1::2] = [re.sub(r"^\$(.*)\$$", r":math:`\1`", part) for part in parts[1::2]]
-        parts[2::2] = [r"\ " + part if part[:1].isalpha() else part for part in parts[2::2]]
+        parts[1::2] = [
+            re.sub(r"^\$(.*)\$$", r":math:`\1`", part) for part in parts[1::2]
+        ]
+        parts[2::2] = [
+            r"\ " + part if part[:1].isalpha() else part for part in parts[2::2]
+        ]
         lines[number] = "".join(parts)
 
 
@@ -73,13 +73,23 @@ def link_across_modules(app, env, node, contnode):
     name = node["reftarget"].removeprefix("nlp104.")
     found = [
         (full, place)
-        for full, place in env.domains["py"].find_obj(env, None, None, name, None, searchmode=1)
-        if not place.aliased and (place.objtype != "module" or full == node["reftarget"])
+        for full, place in env.domains["py"].find_obj(
+            env, None, None, name, None, searchmode=1
+        )
+        if not place.aliased
+        and (place.objtype != "module" or full == node["reftarget"])
     ]
     if len(found) != 1:
         return None
     [(full, place)] = found
-    return make_refnode(app.builder, node["refdoc"], place.docname, place.node_id, contnode, full)
+    return make_refnode(
+        app.builder,
+        node["refdoc"],
+        place.docname,
+        place.node_id,
+        contnode,
+        full,
+    )
 
 
 class CommandHelp(SphinxDirective):
@@ -89,7 +99,9 @@ class CommandHelp(SphinxDirective):
 
     def run(self):
         """Ask the command; the page is read again when its options change."""
-        self.env.note_dependency(str(REPOSITORY / "nlp104" / "cli" / "options.py"))
+        self.env.note_dependency(
+            str(REPOSITORY / "nlp104" / "cli" / "options.py")
+        )
         help = subprocess.run(
             [sys.executable, "-m", "nlp104", self.arguments[0], "--help"],
             cwd=REPOSITORY,
@@ -101,14 +113,40 @@ class CommandHelp(SphinxDirective):
         return [nodes.literal_block(help, help, language="none")]
 
 
+class Drawn(SphinxDirective):
+    """``{drawn}`` shows Python that draws with the parts, and what it draws.
+
+    The code finds a `Drawing` named `drawing`, 360 pixels wide, and ends with its height.
+    """
+
+    has_content = True
+
+    def run(self):
+        """Execute the code; the page is read again when the parts change."""
+        from nlp104.figures import drawing, language
+
+        for module in (drawing, language):
+            self.env.note_dependency(module.__file__)
+        *lines, height = self.content
+        names = {"drawing": drawing.Drawing(360)}
+        exec("\n".join(lines), names)
+        svg = names["drawing"].svg(
+            float(height), label=" ".join(self.content[0].split("#")[1:])
+        )
+        html = f'<figure class="nlp104 still"><style>{language.sheet()}</style>{language.PATTERNS}'
+        code = "\n".join(lines)
+        return [
+            nodes.raw("", f"{html}{svg}</figure>", format="html"),
+            nodes.literal_block(code, code, language="python"),
+        ]
+
+
 def label_folded_cells(app, doctree) -> None:
-    """Name a folded cell by what it holds; myst-nb's own wording is the same for all."""
+    """Name a folded cell by its title; myst-nb's own wording is the same for all."""
     for cell in doctree.findall(nodes.container):
-        if cell.get("nb_element") == "cell_code" and cell.get("hide_mode") in FOLD_LABELS:
-            labels = FOLD_LABELS[cell["hide_mode"]]
-            if cell.astext().startswith("# @title Checks"):
-                labels = "Show the checks", "Hide the checks"
-            cell["prompt_show"], cell["prompt_hide"] = labels
+        if cell.get("nb_element") == "cell_code" and cell.get("hide_mode"):
+            title = cell.astext().partition("\n")[0].removeprefix("# @title ")
+            cell["prompt_show"] = cell["prompt_hide"] = title
 
 
 def mark_columns(app, doctree) -> None:
@@ -137,24 +175,39 @@ def register_anchors(app, doctree) -> None:
     slugs.update({name: (0, name, name) for name in names})
 
 
+def link_to_pages(app, doctree) -> None:
+    """Let links in outputs, such as those of the map, lead to the pages of the book."""
+    for node in doctree.findall(nodes.raw):
+        html = re.sub(r'(href="[^":]+)\.ipynb"', r'\1.html"', node.astext())
+        if html != node.astext():
+            node.replace_self(nodes.raw("", html, format=node["format"]))
+
+
 def add_description(app, pagename, templatename, context, doctree) -> None:
     """Describe a page to search engines by its first paragraph, unless its front matter does."""
     if doctree is None or 'name="description"' in context.get("metatags", ""):
         return
-    paragraphs = (" ".join(p.astext().split()) for p in doctree.findall(nodes.paragraph))
-    words = next((p for p in paragraphs if len(p) > 60 and "<" not in p), "")  # the first real one
+    paragraphs = (
+        " ".join(p.astext().split()) for p in doctree.findall(nodes.paragraph)
+    )
+    words = next(
+        (p for p in paragraphs if len(p) > 60 and "<" not in p), ""
+    )  # the first real one
     if len(words) > 160:
         words = words[:160].rsplit(" ", 1)[0] + " …"
     if words:
         context["metatags"] = (
-            context.get("metatags", "") + f'<meta name="description" content="{escape(words)}" />'
+            context.get("metatags", "")
+            + f'<meta name="description" content="{escape(words)}" />'
         )
 
 
 def arrange_buttons(app, pagename, templatename, context, doctree) -> None:
     """On notebooks, show Colab and download as two plain links instead of two menus."""
     buttons = context["header_buttons"]
-    launch = [button for button in buttons if button.get("label") == "launch-buttons"]
+    launch = [
+        button for button in buttons if button.get("label") == "launch-buttons"
+    ]
     for group in launch:
         buttons.remove(group)
         for button in reversed(group["buttons"]):
@@ -186,36 +239,11 @@ def name_toggles(app, pagename, templatename, context, doctree) -> None:
 
     def named(*arguments, **options):
         html = str(navigation(*arguments, **options))
-        return html.replace("<summary>", '<summary aria-label="Show or hide its pages">')
+        return html.replace(
+            "<summary>", '<summary aria-label="Show or hide its pages">'
+        )
 
     context["generate_toctree_html"] = named
-
-
-def png_width(content) -> int:
-    """Pixels from left to right of a PNG picture in base64."""
-    return int.from_bytes(base64.b64decode(content[:32])[16:20], "big")
-
-
-def keep_alternative_text() -> None:
-    """Carry the alternative text of a displayed image into the page, and tell the wide ones.
-
-    A notebook stores it beside the image, as ``metadata["image/png"]["alt"]``. myst-nb reads only
-    width and height from there, and offers no setting, so its image renderer is wrapped.
-    """
-    render_image = NbElementRenderer.render_image
-
-    def render_image_with_alt(self, data):
-        images = render_image(self, data)
-        if data.mime_type == "image/png" and png_width(data.content) > WIDE:
-            for image in images:
-                image["classes"].append("wide")
-        alt = data.output_metadata.get(data.mime_type, {}).get("alt")
-        if alt:
-            for image in images:
-                image["alt"] = alt
-        return images
-
-    NbElementRenderer.render_image = render_image_with_alt
 
 
 def renew_assets(app, env, added, changed, removed) -> list[str]:
@@ -227,7 +255,10 @@ def renew_assets(app, env, added, changed, removed) -> list[str]:
             copy = copies / asset.name
             if left_out(os.path.relpath(asset, app.confdir)):
                 continue
-            if not copy.exists() or copy.stat().st_mtime < asset.stat().st_mtime:
+            if (
+                not copy.exists()
+                or copy.stat().st_mtime < asset.stat().st_mtime
+            ):
                 return [app.config.root_doc]
     return []
 
@@ -235,7 +266,6 @@ def renew_assets(app, env, added, changed, removed) -> list[str]:
 def setup(app):
     """Connect all of the above; called by Sphinx."""
     prepare_autodoc()
-    keep_alternative_text()
     # Jupyter Book always sets this; the extension that would know it is left out.
     app.add_config_value("comments_config", {}, "")
     app.connect("env-get-outdated", renew_assets)
@@ -243,8 +273,10 @@ def setup(app):
     app.connect("autodoc-process-signature", sign_with_init)
     app.connect("missing-reference", link_across_modules)
     app.add_directive("command-help", CommandHelp)
+    app.add_directive("drawn", Drawn)
     app.connect("doctree-read", label_folded_cells)
     app.connect("doctree-read", mark_columns)
+    app.connect("doctree-read", link_to_pages)
     app.connect("doctree-read", register_anchors)
     app.connect("html-page-context", add_description)
     # After the theme, which adds its buttons at priority 501.

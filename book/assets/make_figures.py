@@ -3,40 +3,38 @@
     python book/assets/make_figures.py
 
 The picture is a drawing of the idea, not a measurement: the heights of its bars are chosen, and its
-caption says so. The colours of the light one are those of `nlp104.figures.style`; the dark one uses
-lighter shades of the same hues.
+caption says so. The colours are those of `nlp104.figures.language`.
 """
 
 from html import escape
 from pathlib import Path
 
-from nlp104.figures import plots
+from nlp104.figures.language import TOKENS
 
 HERE = Path(__file__).resolve().parent
-LIGHT = {
-    "query": plots.QUERY,
-    "key": plots.KEY,
-    "value": plots.VALUE,
-    "weight": plots.ATTENTION,
-    "ink": plots.INK,
-    "quiet": "#57534A",
-    "card": plots.CARD,
-    "box": "#FFFFFF",
-    "line": "#DCD9D0",
-    "on_chip": {"query": "#FFFFFF", "key": plots.INK, "value": plots.INK},
-}
-DARK = {
-    "query": "#6CBCEC",
-    "key": "#F0B84A",
-    "value": "#4FCFA3",
-    "weight": "#FF9A5C",
-    "ink": "#DEDBD3",
-    "quiet": "#A9A69D",
-    "card": "#1D2025",
-    "box": "#272B31",
-    "line": "#3A3E46",
-    "on_chip": {"query": "#17191D", "key": "#17191D", "value": "#17191D"},
-}
+
+
+def palette(theme):
+    """The colours of the visual language, 0 for light pages and 1 for dark ones."""
+    names = {
+        "query": "q-line",
+        "key": "k-line",
+        "value": "v-line",
+        "weight": "a-line",
+    }
+    names |= {
+        "ink": "ink",
+        "quiet": "muted",
+        "card": "soft",
+        "box": "bg",
+        "line": "line",
+    }
+    return {name: TOKENS[token][theme] for name, token in names.items()} | {
+        "on_chip": dict.fromkeys(("query", "key", "value"), TOKENS["bg"][theme])
+    }
+
+
+LIGHT, DARK = palette(0), palette(1)
 SOURCE = {  # token → the height of its bar
     "the": 0.04,
     "animal": 0.70,
@@ -79,7 +77,9 @@ def curve(x1, y1, x2, y2, stroke, thickness, opacity=1.0):
 def chip(x, y, letter, role, colors):
     """A small coloured square that stands for a vector."""
     square = box(x - 17, y, 34, 26, colors[role])
-    return square + text(x, y + 19, letter, colors["on_chip"][role], 18, weight=700)
+    return square + text(
+        x, y + 19, letter, colors["on_chip"][role], 18, weight=700
+    )
 
 
 def arrow(x1, y1, x2, y2, stroke):
@@ -88,15 +88,16 @@ def arrow(x1, y1, x2, y2, stroke):
     tip = f"{x2} {y2}L{x2 - 9 * dx - 5 * dy} {y2 - 9 * dy - 5 * dx}"
     tip += f"L{x2 - 9 * dx + 5 * dy} {y2 - 9 * dy + 5 * dx}Z"
     shaft = f"M{x1} {y1}L{x2 - 8 * dx} {y2 - 8 * dy}"
-    return (
-        f'<path d="{shaft}" stroke="{stroke}" stroke-width="2"/><path d="M{tip}" fill="{stroke}"/>'
-    )
+    return f'<path d="{shaft}" stroke="{stroke}" stroke-width="2"/><path d="M{tip}" fill="{stroke}"/>'
 
 
 def overview(colors):
     """One step of a translation: compare a query with all keys, mix the values by the weights."""
     query_x, mix_x, middle_y = 382, 544, 350
-    lines, parts = [], [box(1, 1, WIDTH - 2, HEIGHT - 2, colors["card"], colors["line"])]
+    lines, parts = (
+        [],
+        [box(1, 1, WIDTH - 2, HEIGHT - 2, colors["card"], colors["line"])],
+    )
     for number, (token, height) in enumerate(SOURCE.items()):
         x = 65 + 98.5 * number
         bar = max(3, 110 * height)
@@ -104,12 +105,34 @@ def overview(colors):
         parts.append(box(x - 46, 134, 92, 36, colors["box"], colors["line"]))
         parts.append(text(x, 159, escape(token), colors["ink"]))
         parts.append(
-            chip(x - 20, 178, "k", "key", colors) + chip(x + 20, 178, "v", "value", colors)
+            chip(x - 20, 178, "k", "key", colors)
+            + chip(x + 20, 178, "v", "value", colors)
         )
-        lines.append(curve(x - 20, 204, query_x, middle_y, colors["key"], 1.4, 0.75))
-        lines.append(curve(x + 20, 204, mix_x, middle_y, colors["value"], 1 + 13 * height, 0.8))
+        lines.append(
+            curve(x - 20, 204, query_x, middle_y, colors["key"], 1.4, 0.75)
+        )
+        lines.append(
+            curve(
+                x + 20,
+                204,
+                mix_x,
+                middle_y,
+                colors["value"],
+                1 + 13 * height,
+                0.8,
+            )
+        )
     parts += lines
-    parts.append(text(225, 42, "attention weights: where to look", colors["quiet"], 19, "start"))
+    parts.append(
+        text(
+            225,
+            42,
+            "attention weights: where to look",
+            colors["quiet"],
+            19,
+            "start",
+        )
+    )
 
     for number, token in enumerate(TARGET):
         x = 57 + 81 * number
@@ -117,11 +140,31 @@ def overview(colors):
         parts.append(text(x, 435, escape(token), colors["ink"]))
     parts.append(arrow(query_x, 410, query_x, middle_y + 26, colors["query"]))
     parts.append(chip(query_x, middle_y, "q", "query", colors))
-    parts.append(text(query_x - 28, middle_y + 19, "compare keys", colors["quiet"], 19, "end"))
+    parts.append(
+        text(
+            query_x - 28,
+            middle_y + 19,
+            "compare keys",
+            colors["quiet"],
+            19,
+            "end",
+        )
+    )
     parts.append(chip(mix_x, middle_y, "Σ", "value", colors))
-    parts.append(text(mix_x + 28, middle_y + 19, "mix values", colors["quiet"], 19, "start"))
+    parts.append(
+        text(
+            mix_x + 28,
+            middle_y + 19,
+            "mix values",
+            colors["quiet"],
+            19,
+            "start",
+        )
+    )
     parts.append(arrow(mix_x, middle_y + 26, mix_x, 410, colors["value"]))
-    parts.append(box(mix_x - 36, 410, 72, 36, colors["box"], colors["value"], 2.5))
+    parts.append(
+        box(mix_x - 36, 410, 72, 36, colors["box"], colors["value"], 2.5)
+    )
     parts.append(text(mix_x, 435, "il", colors["ink"], weight=700))
     parts.append(arrow(426, 428, mix_x - 42, 428, colors["quiet"]))
     parts.append(text(463, 418, "next word", colors["quiet"], 15))
@@ -131,15 +174,19 @@ def overview(colors):
         '<tspan fill="{key_text}" font-weight="700">K</tspan>ᵀ / √d'
         '<tspan font-size="16" dy="5">k</tspan>'
         '<tspan dy="-5"> )</tspan> <tspan fill="{value}" font-weight="700">V</tspan>'
-    ).format(**colors, key_text="#8A5A00" if colors is LIGHT else colors["key"])
+    ).format(**colors, key_text=TOKENS["k-ink"][colors is DARK])
     parts.append(text(WIDTH / 2, 484, formula, colors["ink"], 23))
     return svg(WIDTH, HEIGHT, "".join(parts))
 
 
 def emblem():
     """Three vectors and what they make: the sign in the corner of every page."""
-    parts = [box(0, 0, 32, 32, plots.INK)]
-    for x, color, y in ((4, plots.QUERY, 14), (12, plots.KEY, 6), (20, plots.VALUE, 10)):
+    parts = [box(0, 0, 32, 32, LIGHT["ink"])]
+    for x, color, y in (
+        (4, LIGHT["query"], 14),
+        (12, LIGHT["key"], 6),
+        (20, LIGHT["value"], 10),
+    ):
         parts.append(
             f'<rect x="{x + 1}" y="{y}" width="6" height="{27 - y}" rx="1.5" fill="{color}"/>'
         )

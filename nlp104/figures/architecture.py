@@ -27,7 +27,7 @@ from nlp104.figures import style
 __all__ = ["KINDS", "architecture", "decoder", "encoder"]
 
 KINDS = ("attention", "cross", "masks", "skip", "norm", "feed_forward", "positions")
-WIRE = "#6B675E"
+WIRE = style.RESIDUAL
 WIDTH = 2.15  # of a box; all lengths are in inches
 FADED = 0.16  # how much of its colour is left to what is not highlighted
 
@@ -141,8 +141,7 @@ class _Picture:
         """What is left of a colour: all of it, or little if something else is highlighted."""
         red, green, blue, alpha = to_rgba(color)
         share = 1.0 if self.highlight is None or self.highlight in kinds else faded
-        mixed = share * np.array([red, green, blue]) + (1 - share) * np.array(to_rgb(style.CARD))
-        return *mixed, alpha
+        return red, green, blue, share * alpha
 
     def add(self, patch, kinds):
         """Adds a patch, faded or not; its `gid` tells what it is."""
@@ -152,12 +151,15 @@ class _Picture:
         if self.without not in kinds:
             self.axes.add_patch(patch)
 
-    def box(self, x, y, label, color="white", kinds=(), width=WIDTH, height=0.46, shift=0.0):
+    def box(self, x, y, label, color=None, kinds=(), width=WIDTH, height=0.46, shift=0.0):
         """A rounded box that begins at height y, with x in its middle."""
         strong = self.highlight in kinds
-        look = {"edgecolor": style.INK if strong else WIRE, "linewidth": 2.0 if strong else 0.8}
-        look["facecolor"] = (np.array(to_rgb(color)) + to_rgb("white")) / 2
-        self.add(_rounded((x - width / 2, y), width, height, **look), kinds)
+        look = {"edgecolor": color or WIRE, "linewidth": 2.0 if strong else 1.0}
+        corner = x - width / 2, y
+        if self.without not in kinds:  # the wires that run behind it are not seen
+            self.axes.add_patch(_rounded(corner, width, height, facecolor=style.GROUND, lw=0))
+        look["facecolor"] = (*to_rgb(color), 0.2) if color else "none"
+        self.add(_rounded(corner, width, height, **look), kinds)
         down, line = (0, "center") if "\n" in label else (0.055, "baseline")
         self.note(x + shift, y + height / 2 - down, label, kinds, "center", 11.0, va=line)
 
@@ -184,15 +186,15 @@ class _Picture:
 
     def plus(self, x, y, color, kinds):
         """A place where two vectors are added."""
-        self.add(Circle((x, y), 0.105, facecolor=color, edgecolor=style.INK, linewidth=0.8), kinds)
+        self.add(Circle((x, y), 0.105, fc=style.GROUND, ec=color, linewidth=1.2), kinds)
         self.note(x, y, "+", kinds, "center", 11.0, weight="bold")
 
     def mask(self, x, y, hidden):
         """A small mask: hidden cells are grey, as in `nlp104.figures.plots.heatmap`."""
         for row, column in np.ndindex(hidden.shape):
-            color = style.MASK if hidden[row, column] else style.WEIGHTS(0.6)
+            color = style.HATCH if hidden[row, column] else (*to_rgb(style.ATTENTION), 0.7)
             corner = (x + 0.085 * column, y + 0.085 * (3 - row))
-            look = {"facecolor": color, "edgecolor": style.CARD, "linewidth": 0.5}
+            look = {"facecolor": color, "edgecolor": style.GROUND, "linewidth": 0.5}
             self.add(Rectangle(corner, 0.085, 0.085, zorder=2, **look), {"masks"})
 
     def chips(self, x, y, tokens, longest=0):
@@ -214,12 +216,12 @@ class _Picture:
         self.wire([(x, 0.9), (x, 1.27)], arrow=False)
         y, wave, radius, kinds = 1.16, x + side * 0.75, 0.15, {"positions"}
         self.wire([(wave - side * radius, y), (x + side * 0.11, y)], style.INK, kinds)
-        self.add(Circle((wave, y), radius, facecolor="white", edgecolor=style.INK), kinds)
+        self.add(Circle((wave, y), radius, facecolor=style.GROUND, edgecolor=style.INK), kinds)
         turn = np.linspace(-1, 1, 40)
         points = np.c_[wave + radius * turn, y + 0.08 * np.sin(np.pi * turn)]
         self.wire(points, style.INK, kinds, arrow=False, zorder=2)
         self.note(wave + side * 0.22, y, "position", kinds, "right" if side < 0 else "left")
-        self.plus(x, y, "white", kinds)
+        self.plus(x, y, style.INK, kinds)
         return 1.27
 
     def stack(self, x, y, side, sub_layers, notes=None):
@@ -235,7 +237,7 @@ class _Picture:
         self.add(_rounded(corner, WIDTH + 0.52, height, **look), ())
         for label in ("layer 2", "⋮", "layer N"):
             self.wire([(x, y), (x, y + 0.22)])
-            self.box(x, y + 0.22, label, "#EFECE4", height=0.28)
+            self.box(x, y + 0.22, label, height=0.28)
             heights[label] = y + 0.36
             y += 0.5
         if notes:
@@ -256,7 +258,7 @@ class _Picture:
         if name == "feed_forward":
             kinds = {"feed_forward"}
             self.wire([(x, below), (x, y)], WIRE, kinds)
-            self.box(x, y, label, style.FEED_FORWARD, kinds)
+            self.box(x, y, label, style.RESIDUAL, kinds)
         else:
             kinds = {"attention", "cross"} if name == "cross" else {"attention"}
             roles = (("K", style.KEY, -0.5), ("V", style.VALUE, 0.5), ("Q", style.QUERY, 0.0))
@@ -279,7 +281,7 @@ class _Picture:
 
     def norm(self, x, y, notes=None):
         """Layer normalisation; returns the height above it."""
-        self.box(x, y + 0.12, "Normalise", style.NORM, {"norm"}, height=0.25)
+        self.box(x, y + 0.12, "Normalise", None, {"norm"}, height=0.25)
         if notes:
             self.note(notes, y + 0.245, "mean 0, variance 1", {"norm"})
         return y + 0.37

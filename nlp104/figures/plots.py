@@ -14,27 +14,35 @@ from matplotlib.ticker import MaxNLocator
 
 from nlp104.figures.style import (
     ATTENTION,
-    CARD,
+    CELL,
     FEED_FORWARD,
+    GROUND,
+    HATCH,
     INK,
     KEY,
+    LEGIBLE,
     MASK,
+    MUTED,
     PALETTE,
+    POSITION,
     QUERY,
     RESIDUAL,
-    SIGNED,
     VALUE,
-    WEIGHTS,
     grid,
     show,
     styled,
+    tint,
 )
 
 __all__ = [
     "ATTENTION",
     "FEED_FORWARD",
+    "GROUND",
+    "INK",
     "KEY",
     "MASK",
+    "MUTED",
+    "POSITION",
     "QUERY",
     "RESIDUAL",
     "VALUE",
@@ -46,6 +54,8 @@ __all__ = [
     "histogram",
     "show",
 ]
+
+MANY = 4_000  # cells: a matrix of more is drawn as a picture of dots
 
 
 @styled
@@ -66,15 +76,15 @@ def heatmap(
     """A matrix with a token beside each row and above each column.
 
     Args:
-        weights: `[rows, columns]`. Numbers are coloured from 0 (light) to the largest (dark) or, if
-            some are negative, from orange over white (zero) to purple. Booleans are drawn as a
-            mask: True blue, False grey.
+        weights: `[rows, columns]`. Numbers are coloured from 0 (faint) to the largest (full) or, if
+            some are negative, from amber over nothing (zero) to purple. Booleans are drawn as a
+            mask: what is True may be seen, what is False is hatched.
         rows: the token of each row; in an attention matrix, of each query.
         columns: the token of each column; in an attention matrix, of each key.
         title: what there is to see.
         row_label: what the rows are.
         column_label: what the columns are.
-        mask: `[rows, columns]`, True = may be seen. The other cells are grey, whatever they hold.
+        mask: `[rows, columns]`, True = may be seen. The others are hatched, whatever they hold.
         annotate: write the numbers into the cells; by default up to 10 rows and 10 columns.
         alignment: pairs (row, column) of cells to frame, for example a gold word alignment.
         limits: the numbers of the lightest and the darkest colour, to make figures comparable.
@@ -87,19 +97,19 @@ def heatmap(
         axes = grid(size=(width, cell * len(rows) + 1.1))[1][0, 0]
     axes.set(title=title, ylabel=row_label, xlabel=column_label)
     if values.dtype == bool:
-        _draw_matrix(axes, 0.6 * values, rows, columns, values, alignment, (0.0, 1.0))
+        _draw_matrix(axes, 0.5 * values, rows, columns, values, alignment, (0.0, 1.0))
         return axes.figure
-    image, visible = _draw_matrix(axes, values, rows, columns, mask, alignment, limits)
-    if annotate or (annotate is None and max(values.shape) <= 10):
+    annotate = max(values.shape) <= 10 if annotate is None else annotate
+    strongest = LEGIBLE if annotate else 1.0
+    image, visible = _draw_matrix(axes, values, rows, columns, mask, alignment, limits, strongest)
+    if annotate:
         digits = 0 if np.all(np.round(values[visible]) == values[visible]) else 2
         for row, column in np.argwhere(visible):
-            red, green, blue, _ = image.to_rgba(values[row, column])
-            ink = INK if 0.3 * red + 0.6 * green + 0.1 * blue > 0.5 else "white"
-            number = f"{values[row, column]:.{digits}f}"
+            number = f"{values[row, column]:.{digits}f}".replace("-", "−")
             place = column + 0.5, row + 0.5
-            axes.text(*place, number, color=ink, ha="center", va="center", fontsize=8.5)
+            axes.text(*place, number, ha="center", va="center", fontsize=8.25)
     else:
-        axes.figure.colorbar(image, ax=axes, shrink=0.8).outline.set_visible(False)
+        _scale(image, axes, 0.8)
     return axes.figure
 
 
@@ -129,11 +139,11 @@ def head_grid(weights, rows, columns, *, title="", names=None, mask=None, alignm
     for head, place in enumerate(axes.flat[:heads]):
         image, _ = _draw_matrix(place, values[head], rows, columns, mask, alignment, limits)
         place.set_title(names[head] if names else f"head {head + 1}", fontsize=9.0)
-        place.tick_params(labelsize=7.5, labelleft=head % across == 0)
+        place.tick_params(labelsize=8.0, labelleft=head % across == 0)
     for unused in axes.flat[heads:]:
         unused.remove()
-    figure.colorbar(image, ax=axes.flat[:heads], shrink=0.8 / down).outline.set_visible(False)
-    figure.suptitle(title, x=0.02, ha="left", size=11.0, weight="bold")
+    _scale(image, axes.flat[:heads], 0.8 / down)
+    figure.suptitle(title, x=0.01, ha="left", size=9.75, weight="bold")
     return figure
 
 
@@ -232,7 +242,7 @@ def _colors(series):
     return PALETTE[: len(series)]
 
 
-def _draw_matrix(axes, values, rows, columns, mask, alignment, limits):
+def _draw_matrix(axes, values, rows, columns, mask, alignment, limits, strongest=1.0):
     """Draw the coloured cells; return their image and which of them may be seen."""
     visible = np.full(values.shape, True)
     if mask is not None:
@@ -241,17 +251,16 @@ def _draw_matrix(axes, values, rows, columns, mask, alignment, limits):
     low, high = limits or (min(values.min(), 0.0), max(values.max(), 1e-9))
     if low < 0:
         low, high = -max(-low, high), max(-low, high)  # zero is white
-    colormap = SIGNED if low < 0 else WEIGHTS
+    colormap = tint("p", strongest, negative="k") if low < 0 else tint("a", strongest)
     image = axes.pcolormesh(values, cmap=colormap, norm=Normalize(low, high, clip=True))
+    image.set_rasterized(values.size > MANY)
     if len(columns) <= 24:
-        image.set(edgecolor=CARD, linewidth=0.8)
+        image.set(edgecolor=GROUND, linewidth=1.2)
     axes.set(aspect="equal", anchor="NW", ylim=(len(rows), 0))
     for row, column in np.argwhere(~visible):
-        axes.add_patch(
-            _cell(row, column, facecolor=MASK, edgecolor=CARD, linewidth=0.8, hatch="////")
-        )
+        axes.add_patch(_cell(row, column, facecolor=CELL, edgecolor=HATCH, lw=0, hatch="/////"))
     for row, column in alignment:
-        axes.add_patch(_cell(row, column, fill=False, edgecolor=ATTENTION, linewidth=2, zorder=3))
+        axes.add_patch(_cell(row, column, fill=False, edgecolor=INK, linewidth=1.8, zorder=3))
     # "$" is a token, not a formula
     axes.set_yticks(np.arange(len(rows)) + 0.5, rows, parse_math=False)
     axes.set_xticks(np.arange(len(columns)) + 0.5, columns, parse_math=False)
@@ -260,8 +269,16 @@ def _draw_matrix(axes, values, rows, columns, mask, alignment, limits):
         for label in axes.get_xticklabels():
             label.set(rotation=50, ha="left", va="bottom", rotation_mode="anchor")
     axes.xaxis.set_label_position("top")
-    axes.spines[:].set(visible=True, linewidth=0.6)
+    axes.tick_params(labelcolor=INK)
+    axes.spines[:].set(visible=False)
     return image, visible
+
+
+def _scale(image, axes, shrink):
+    """The bar that says which colour is which number."""
+    bar = image.figure.colorbar(image, ax=axes, shrink=shrink)
+    bar.outline.set_visible(False)
+    bar.solids.set(rasterized=True, edgecolor="face")
 
 
 def _cell(row, column, **look):

@@ -1,63 +1,92 @@
-"""The house style of the book's figures: colours, their card, and how they are shown.
+"""How plots look and how they are shown: the visual language, for matplotlib.
 
-The card is opaque and off-white, so a figure looks the same on a light page and on a dark one. The
-colours of lines are Okabe and Ito's, which colour-blind readers can tell apart.
+A plot is drawn in the light colours of `nlp104.figures.language`; `to_html` writes it as SVG and
+puts the variables in their place, so that it follows the theme of the page. It is laid out twice,
+for a page and, its panels one below the other, for a phone, and the page chooses.
 
 Only matplotlib's object interface is used: no global setting changes, and no window is opened.
 """
 
-import base64
 import functools
+import html
 import io
+import re
+import textwrap
 
 import numpy as np
-from matplotlib import colormaps, rc_context
-from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib import rc_context
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from matplotlib.figure import Figure
-from PIL import Image
+from matplotlib.text import Text
 
-# One colour for one idea, through the whole book.
-QUERY = "#0072B2"  # blue
-KEY = "#E69F00"  # orange
-VALUE = "#009E73"  # green
-ATTENTION = "#D55E00"  # vermilion: weights, and what a figure wants you to look at
-RESIDUAL = "#CC79A7"  # purple
-FEED_FORWARD = "#56B4E9"  # sky blue
-NORM = "#F0E442"  # yellow: for areas; as a line it would be too pale
-PALETTE = (QUERY, KEY, VALUE, ATTENTION, RESIDUAL, FEED_FORWARD)
-MASK = "#C9C6BE"  # grey: what may not be seen
-INK = "#26241F"
-CARD = "#FBFAF6"
+from nlp104.figures.language import TOKENS, sheet, with_tokens
 
-WEIGHTS = colormaps["Blues"]  # light = little, dark = much
-SIGNED = colormaps["PuOr"]  # orange = negative, white = zero, purple = positive
+
+def _light(token):
+    return TOKENS[token][0]
+
+
+# One colour for one idea, through the whole book; these are lines.
+QUERY, KEY, VALUE = _light("q-line"), _light("k-line"), _light("v-line")
+ATTENTION, POSITION, RESIDUAL = _light("a-line"), _light("p-line"), _light("r-line")
+INK, MUTED, GROUND = _light("ink"), _light("muted"), _light("bg")
+CELL, HATCH = _light("cell"), _light("hatch")
+FEED_FORWARD, MASK = RESIDUAL, HATCH
+PALETTE = (QUERY, KEY, VALUE, ATTENTION, POSITION, RESIDUAL)
+
+
+def tint(token, strongest=1.0, negative=None):
+    """A colour map from nothing to the fill of a concept; with `negative`, zero is in the middle.
+
+    Colours have different transparencies instead of different shades: they fit every ground.
+    """
+    fill = to_rgb(_light(token))
+    colours = [(*fill, 0.03), (*fill, strongest)]
+    if negative is not None:
+        other = to_rgb(_light(negative))
+        colours = [(*other, strongest), (*other, 0.03), *colours]
+        places = [0.0, 0.5, 0.5, 1.0]
+        return LinearSegmentedColormap.from_list(token, list(zip(places, colours, strict=True)))
+    return LinearSegmentedColormap.from_list(token, colours)
+
+
+WEIGHTS = tint("a")  # faint = little, full = much
+SIGNED = tint("p", negative="k")  # amber = negative, clear = zero, purple = positive
+LEGIBLE = 0.62  # the strongest tint that ink can be read on
 
 STYLE = {
-    "font.family": ["DejaVu Sans"],  # comes with matplotlib: the same letters on every machine
-    "font.size": 10.0,
+    "font.family": ["DejaVu Sans"],  # comes with matplotlib: the same layout on every machine
+    "font.size": 9.0,
+    "mathtext.fontset": "dejavusans",
     "text.color": INK,
-    "figure.facecolor": CARD,
-    "figure.edgecolor": "#DCD9D0",
-    "figure.dpi": 120,
-    "savefig.dpi": "figure",
-    "savefig.transparent": False,
-    "axes.facecolor": CARD,
-    "axes.edgecolor": "#8C897F",
-    "axes.labelcolor": INK,
-    "axes.titlesize": 11.0,
+    "figure.facecolor": "none",
+    "figure.dpi": 96,
+    "savefig.transparent": True,
+    "svg.fonttype": "none",  # text stays text: the page's own letters, and it can be searched
+    "svg.hashsalt": "nlp104",
+    "axes.facecolor": "none",
+    "axes.edgecolor": _light("edge"),
+    "axes.labelcolor": MUTED,
+    "axes.titlesize": 9.75,
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
+    "axes.titlecolor": INK,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.axisbelow": True,
-    "grid.color": "#E7E4DB",
-    "xtick.color": INK,
-    "ytick.color": INK,
+    "grid.color": _light("line"),
+    "xtick.color": MUTED,
+    "ytick.color": MUTED,
     "legend.frameon": False,
+    "legend.labelcolor": INK,
     "lines.linewidth": 2.0,
-    "hatch.color": CARD,
-    "hatch.linewidth": 0.8,
+    "hatch.color": HATCH,
+    "hatch.linewidth": 1.6,
 }
+PAGE, PHONE = 7.6, 3.6  # inches: the column of a page, and of a phone of 360 pixels
+LETTER = 0.6  # width of a letter as a share of its height, generously
+MATHS = "font-family: 'DejaVu Sans', Verdana, sans-serif"  # its letters are placed one by one
 
 
 def styled(function):
@@ -73,35 +102,35 @@ def styled(function):
 
 @styled
 def grid(rows=1, columns=1, size=(6.4, 3.4)):
-    """A card with room for several pictures.
+    """Room for several pictures.
 
     Args:
         rows: number of pictures from top to bottom.
         columns: number of pictures from left to right.
-        size: width and height of the whole card in inches.
+        size: width and height of the whole in inches.
 
     Returns:
         The figure, and a NumPy array `[rows, columns]` of its axes.
     """
-    figure = Figure(figsize=size, layout="constrained", linewidth=1.0)
-    figure.get_layout_engine().set(w_pad=0.1, h_pad=0.1)
+    figure = Figure(figsize=size, layout="constrained")
+    figure.get_layout_engine().set(w_pad=0.06, h_pad=0.06)
     return figure, figure.subplots(rows, columns, squeeze=False)
 
 
-@styled
-def to_png(figure):
-    """The figure as the bytes of a PNG file, opaque, in 256 colours: a third of the usual size.
+def to_html(figure, alt):
+    """A figure as HTML that needs nothing else: two layouts and the style sheet.
 
-    The usual choice of colours, the median cut, would blend that of a thin line with others.
+    Args:
+        figure: a `matplotlib.figure.Figure`. It is left in the layout for a phone.
+        alt: words for a reader who cannot see it.
     """
-    canvas = FigureCanvasAgg(figure)
-    canvas.draw()
-    picture = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
-    png = io.BytesIO()
-    method = Image.Quantize.MAXCOVERAGE
-    picture = picture.quantize(256, method, kmeans=1, dither=Image.Dither.NONE)
-    picture.save(png, "PNG", optimize=True)
-    return png.getvalue()
+    drawings = []
+    for layout, arrange in (("wide", _spread), ("narrow", _stack)):
+        arrange(figure)
+        svg = _svg(figure, layout)
+        about = f'class="plot {layout}" role="img" aria-label="{html.escape(alt, quote=True)}"'
+        drawings.append(svg.replace("<svg", f"<svg {about}", 1))
+    return f'<figure class="nlp104 still"><style>{sheet()}</style>{"".join(drawings)}</figure>'
 
 
 def show(figure, alt):
@@ -118,5 +147,76 @@ def show(figure, alt):
 
     if not alt.strip():
         raise ValueError("alt must say in words what the figure shows, got an empty text.")
-    data = {"image/png": base64.b64encode(to_png(figure)).decode(), "text/plain": alt}
-    display(data, metadata={"image/png": {"alt": alt}}, raw=True)
+    display({"text/html": to_html(figure, alt), "text/plain": alt}, raw=True)
+
+
+def _spread(figure):
+    """Not wider than the column of a page, lest its letters shrink."""
+    width, height = figure.get_size_inches()
+    if width > PAGE:
+        figure.set_size_inches(PAGE, height * (PAGE / width) ** 0.5)
+
+
+def _stack(figure):
+    """The layout for a phone: one panel below the other."""
+    panels = [axes for axes in figure.axes if axes.get_subplotspec() is not None and axes.axison]
+    if not panels:  # drawn by hand: it can only shrink
+        return
+    width, height = figure.get_size_inches()
+    heights = []
+    for axes in panels:
+        rows, columns = axes.get_gridspec().get_geometry()
+        share = min(1.0, PHONE * columns / width)
+        whole = height / rows
+        if axes.get_aspect() == "auto":
+            heights.append(max(1.7, whole * share**0.6))
+        else:  # a matrix keeps its form; an inch is for the letters
+            form = abs(np.ptp(axes.get_ylim()) / np.ptp(axes.get_xlim()))
+            heights.append(min(4.6, (PHONE - 1.1) * form + 1.0))
+    rows = figure.add_gridspec(len(panels), 1, height_ratios=heights)
+    for row, axes in enumerate(panels):
+        axes.set_subplotspec(rows[row])
+        axes.tick_params(labelleft=True)
+        names = [label for label in axes.get_xticklabels() if label.get_text()]
+        wide = sum((len(n.get_text()) + 1) * LETTER * n.get_fontsize() / 72 for n in names)
+        if axes.get_aspect() != "auto" and wide > 2.6:
+            axes.tick_params(axis="x", labelrotation=90)
+            for label in names:
+                label.set(ha="center", rotation_mode="default")
+    figure.set_size_inches(PHONE, sum(heights))
+
+
+@styled
+def _svg(figure, salt):
+    """The figure as an SVG element: sizes in pixels, colours as tokens, letters of the page."""
+    with rc_context({"svg.hashsalt": salt}):  # the identifiers of two layouts must differ
+        canvas = FigureCanvasSVG(figure)
+        figure.draw_without_rendering()  # from here on it is known how long a title may be
+        for axes in figure.axes:
+            _wrap_title(figure, axes)
+        file = io.StringIO()
+        canvas.print_svg(file, metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
+    svg = file.getvalue()
+    svg = svg[svg.index("<svg") :].strip()
+    svg = re.sub(r"<metadata>.*?</metadata>|<defs>\s*<style.*?</defs>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'<g id="[^"]*"', "<g", svg)  # names that would stand on a page many times
+    svg = re.sub(r"(<tspan[^>]*?)font-family: [^;\"]*", rf"\1{MATHS}", svg)
+    svg = re.sub(r"(<text[^>]*?) ?font-family: [^;\"]*;?", r"\1", svg)
+    svg = re.sub(r"\s*\n\s*", " ", svg)
+    width, height = figure.get_size_inches()
+    head = f'<svg viewBox="0 0 {72 * width:g} {72 * height:g}" style="width:{96 * width:.0f}px">'
+    return with_tokens(re.sub(r"<svg[^>]*>", head, svg, count=1))
+
+
+def _wrap_title(figure, axes):
+    """Breaks a title into lines that end before the next panel, or the page, does."""
+    spec = axes.get_subplotspec()
+    columns_left = spec.get_gridspec().ncols - spec.colspan.start if spec else 1
+    extent = axes.get_window_extent()
+    room = (figure.bbox.width - extent.x0) / columns_left / figure.dpi * 72  # points
+    words = axes.get_title(loc="left")
+    if "$" in words:  # a formula is one piece
+        return
+    title = next(t for t in axes.get_children() if isinstance(t, Text) and t.get_text() == words)
+    letters = max(12, int(room / (LETTER * title.get_fontsize())))
+    title.set_text(textwrap.fill(" ".join(words.split()), letters))

@@ -1,11 +1,17 @@
 """Explorables: figures that a reader can play with, in the book, in Jupyter and in Colab.
 
-`evolution` walks through the seven versions of attention. What it returns is displayed as the
-output of a cell. Everything is inside that output: the numbers, which the package's own layers
-computed, and a little JavaScript that shows them. Nothing is loaded, so it works offline, too, and
-where scripts are off a still picture takes its place.
+What each function returns is displayed as the output of a cell. Everything is inside that output:
+the numbers, and a little JavaScript that shows them and computes on. Nothing is loaded, so it works
+offline, too, and where scripts are off a still picture takes its place. Every state of a figure has
+an address: ``#projection:step=3``.
+
+A scene is a file beside this one, such as ``projection.js``: a pure function of its state. What it
+draws with is in ``parts.js``, its frame and its player are in ``player.js``.
 """
 
 from nlp104.figures.explore.evolution import evolution
+from nlp104.figures.explore.masked_attention import masked_attention
+from nlp104.figures.explore.pipeline import pipeline
+from nlp104.figures.explore.projection import projection
 
-__all__ = ["evolution"]
+__all__ = ["evolution", "masked_attention", "pipeline", "projection"]

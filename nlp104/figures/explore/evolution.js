@@ -1,93 +1,122 @@
-// Shows the states that nlp104.figures.explore.evolution computed; computes nothing itself.
-document.querySelectorAll(".nlp104-evolution:not([data-version])").forEach((root) => {
-  "use strict";
-  const data = JSON.parse(root.querySelector('script[type="application/json"]').textContent);
-  const group = `nlp104-${Math.random().toString(36).slice(2)}`; // no two sets of buttons share a name
+// Versions 0 to 6 of attention on one sentence: what goes in, who looks where, which noun gets the votes.
+nlp104.scene("evolution", (data, { sum, range, transpose, multiply, most, softmax, write, cell, area, label, token, line, matrix }) => {
+  const names = ["V0 additive", "V1 dot product", "V2 scaled", "V3 many queries", "V4 cross-attention", "V5 self-attention", "V6 multi-head"];
+  const NEW = [["weights"], ["weights"], ["weights"], ["Q"], ["K", "V"], ["Q"], ["heads"]]; // what a version adds, framed
+  const it = data.words.indexOf("it"), root = Math.sqrt;
 
-  const make = (tag, properties = {}, ...children) => {
-    const element = Object.assign(document.createElement(tag), properties);
-    element.append(...children);
-    return element;
-  };
-  const pills = (title, name, options, chosen) =>
-    make("fieldset", { name }, make("legend", {}, title), make("div", { className: "pills" }, ...options.map(
-      ([value, text]) => make("label", {}, make("input", {
-        type: "radio", name: `${group}-${name}`, value, checked: value === chosen, onchange: show,
-      }), text))));
-  const picked = (name) => root.querySelector(`[name="${group}-${name}"]:checked`).value;
-
-  const versions = pills("Version", "version", data.versions.map(({ name }, i) => [`${i}`, name]), "0");
-  const last = pills("The sentence ends with", "last", data.last.map((word) => [word, word]), data.last[0]);
-  const heads = pills("Heads", "heads", [["1", "1"], ["2", "2"]], "2");
-  const row = make("select", { onchange: show });
-  const follow = make("label", { className: "field" }, make("span", { className: "label" }, "Follow the query of"), row);
-  const box = make("input", { type: "checkbox", onchange: show });
-  const causal = make("label", { className: "field" }, make("span", { className: "label" }, "Causal mask"),
-    make("span", {}, box, " nobody sees the future"));
-  const formula = make("p"), news = make("p"), tables = make("div"), said = make("p", { className: "said", role: "status" });
-
-  // Text for a cell: weights in per cent, zeros left out.
-  const written = (number, weights) => weights ? `${Math.round(100 * number)}`
-    : Math.abs(number) < 0.05 ? "" : `${+number.toFixed(Math.abs(number) < 9.95 ? 1 : 0)}`;
-
-  // Light enough for letters on it, in both themes.
-  const shade = (colour, share) => `color-mix(in srgb, ${colour} ${Math.round(5 + 40 * share)}%, transparent)`;
-
-  function table(panel, chosen, looks) {
-    const weights = panel.role === "weights";
-    const largest = weights ? 1 : Math.max(0.001, ...panel.numbers.flat().map(Math.abs)); // null counts as 0
-    const cell = (number) => {
-      if (number === null) return make("td", { className: "off", title: "masked" });
-      const td = make("td", {}, written(number, weights));
-      if (td.textContent) td.style.background = number < 0 ? shade("currentColor", (0.67 * -number) / largest)
-        : shade(data.colours[panel.role], number / largest);
-      return td;
+  // Everything that a version computes: one entry for each head.
+  function compute({ step, ending }) {
+    const X = data.endings[ending], words = [...data.words, ending], { weights, questions } = data.versions[step];
+    const asked = questions && (step < 3 ? [questions[ending === "wide" ? 1 : 0]] : questions);
+    const rows = asked ? (step < 3 ? [`${ending}?`] : ["tired?", "wide?"]) : words;
+    const one = (W) => {
+      const Q = asked ?? multiply(X, W[0]), [WK, WV] = asked ? W : W.slice(1);
+      const K = step > 3 ? multiply(X, WK) : X, V = step > 3 ? multiply(X, WV) : X;
+      let scores = multiply(Q, transpose(K));
+      if (step === 0) {
+        const [W1, W2, v] = W, units = v.length, keys = multiply(X, W2);
+        scores = multiply(Q, W1).map((q) => keys.map((k) => sum(range(units).map((u) => Math.tanh(q[u] + k[u]) * v[u][0]))));
+      } else if (step > 1) scores = scores.map((row) => row.map((x) => x / root(Q[0].length)));
+      const A = scores.map(softmax);
+      return { Q, K, V, WQ: asked ? null : W[0], WK: step > 3 ? WK : null, WV: step > 3 ? WV : null, A, Y: multiply(A, V) };
     };
-    const line = (numbers, i) => {
-      const tr = make("tr", {}, make("th", { scope: "row" }, panel.rows[i]), ...numbers.map(cell));
-      if (panel.queries) {
-        if (i === chosen) tr.className = "chosen";
-        if (!follow.hidden) tr.onclick = () => { row.selectedIndex = i; show(); };
-      } else if (looks[i]) // how much the chosen query looks at this word
-        tr.firstChild.style.background = shade(data.colours.weights, looks[i]);
-      return tr;
-    };
-    const columns = panel.columns.map((name) => make("th", { scope: "col" }, name));
-    return make("div", { className: panel.new ? "new" : "" }, make(
-      "table", { className: panel.queries && !follow.hidden ? "heat choose" : "heat" },
-      make("caption", {}, panel.title, make("span", {}, ` ${panel.numbers.length} × ${panel.numbers[0].length}${weights ? ", in %" : ""}`)),
-      make("thead", {}, make("tr", {}, make("td"), ...columns)),
-      make("tbody", {}, ...panel.numbers.map(line)),
-    ));
+    const heads = step < 6 ? [one(weights)] : range(2).map((h) => one(weights.slice(0, 3).map((w) => w[h])));
+    const output = heads.map(({ Y }, h) => (step < 6 ? Y : multiply(Y, weights[3][h]))); // each head's part of the sum
+    return { X, words, rows, heads, output, asked };
   }
+  const followed = (state, { rows }) => (rows.length === 5 ? (state.row < 0 ? it : state.row) : rows.length === 2 ? (state.ending === "wide" ? 1 : 0) : 0);
+  const votes = (C, row) => data.nouns.map((_, n) => C.output.map((Y) => Y[row][n]));
 
-  function show() {
-    const number = +picked("version"), version = data.versions[number];
-    causal.hidden = number < 5;
-    heads.hidden = number < 6;
-    const key = [number, picked("last"), +(box.checked && number > 4), number > 5 ? picked("heads") : 1].join();
-    const state = data.states[key];
-    follow.hidden = state.rows.length < 3; // a question from outside is chosen by its last word
-    if (row.length !== state.rows.length || row.dataset.last !== picked("last")) {
-      const before = row.length === state.rows.length ? row.selectedIndex : state.chosen;
-      row.replaceChildren(...state.rows.map((name) => make("option", {}, name)));
-      row.selectedIndex = before;
-      row.dataset.last = picked("last");
+  function draw(state, W) {
+    const C = compute(state), { step } = state, slim = W < 560, head = step === 6 ? state.head : 0, H = C.heads[head], row = followed(state, C);
+    const M = [], size = slim ? 12 : 13, rh = 30, tiny = slim ? 9 : 11, wide = slim ? 10 : 12, pw = slim ? 66 : 72, depth = data.features.length, fresh = NEW[step];
+    const outlined = (x, y, w, h) => M.push(area("new", { x: x - 5, y: y - 5, w: w + 10, h: h + 10 }, { outline: true, concept: "a", radius: 8, layer: 2 }));
+
+    // Left: X, and where a version has them W_Q, W_K, W_V above their products.
+    const top = 30, yX = top + depth * tiny + 40;
+    const words = (x, y, key, options) => C.words.forEach((word, i) => M.push(token(`${key}${i}`, { x, y: y + i * rh + 3, w: pw, h: rh - 6 }, { word, size, ...options?.(i) })));
+    words(0, yX, "x");
+    M.push(matrix("X", C.X, { x: pw + 4, y: yX, w: tiny, h: rh, max: 1, numbers: false }), label("lX", pw + 4, yX - 14, "$X$", { size: 17, concept: "r" }));
+    const between = slim ? 14 : 16, at = {};
+    let x = pw + 4 + depth * tiny + between;
+    for (const letter of ["Q", "K", "V"]) {
+      const kernel = H[`W${letter}`], concept = letter.toLowerCase(), product = H[letter];
+      if (!kernel) continue;
+      M.push(matrix(`W${letter}`, kernel, { x, y: top, w: wide, h: tiny, concept, max: most(kernel), numbers: false }), label(`lW${letter}`, x + 2 * wide, top - 15, `$W_${letter}$`, { size: 16, concept, anchor: "middle" }));
+      M.push(matrix(letter, product, { x, y: yX, w: wide, h: rh, concept, max: most(product), numbers: false }), label(`l${letter}`, x + 2 * wide, yX - 14, `$${letter}$`, { size: 17, concept, anchor: "middle" }));
+      at[letter] = x;
+      x += 4 * wide + between;
     }
-    const chosen = follow.hidden ? state.chosen : row.selectedIndex;
-    formula.innerHTML = version.formula; // MathML, written in evolution.py
-    news.textContent = version.news;
-    tables.replaceChildren(...state.groups.flatMap(({ title, panels }) => {
-      const weights = panels.find(({ role }) => role === "weights");
-      const looks = weights ? weights.numbers[chosen] : [];
-      const box = make("div", { className: "tables" }, ...panels.map((panel) => table(panel, chosen, looks)));
-      return title ? [make("p", { className: "head" }, title), box] : [box];
-    }));
-    said.textContent = state.said[chosen];
-    Object.assign(root.dataset, { version: number, state: key, row: chosen });
+    const views = fresh.filter((letter) => letter in at).map((letter) => at[letter]);
+    if (views.length) outlined(views[0], top - 22, views.at(-1) - views[0] + 4 * wide, yX - top + 5 * rh + 22);
+
+    // Middle: who looks where.
+    const x0 = slim ? 0 : Math.min(386, W - 312), y0 = slim ? yX + 5 * rh + 62 : top, cw = slim ? (W - pw - 6) / 5 : 47, yA = y0 + 26, xA = x0 + pw + 6;
+    if (step === 6) ["1", "2"].forEach((name, h) => M.push(token(`head${h}`, { x: x0 + h * 34, y: y0 - 6, w: 30, h: 28 }, { word: name, size: 13, chosen: h === head, act: `head:${h}`, at: `h:0:${h}`, first: h === head, pressed: h === head, says: `Head ${name}` })));
+    if (step === 6) outlined(x0, y0 - 6, 64, 28);
+    C.words.forEach((word, j) => M.push(token(`c${j}`, { x: xA + j * cw, y: y0, w: cw, h: 22 }, { word, size: 12, bare: true })));
+    C.rows.forEach((name, i) => M.push(token(`r${i}${C.rows.length}`, { x: x0, y: yA + i * rh + 3, w: pw, h: rh - 6 }, { word: name, size, chosen: i === row, act: C.rows.length > 1 ? `row:${i}` : undefined, at: `r:${i}:0`, first: i === row, pressed: i === row, says: `Query of ${name}` })));
+    M.push(matrix(`A${head}`, H.A, { x: xA, y: yA, w: cw, h: rh, concept: "a", max: 1, digits: 2, size: 12 }));
+    M.push(area("row", { x: xA - 2, y: yA + row * rh - 1, w: 5 * cw + 4, h: rh + 2 }, { outline: true, concept: "ink", radius: 7, layer: 2 }));
+    if (fresh.includes("weights")) outlined(x0, yA - 2, pw + 6 + 5 * cw, rh + 4);
+    if (step === 3) outlined(x0, yA - 2, pw, 2 * rh + 4);
+
+    // Right: what comes out, as votes for a noun; of several heads each has its part.
+    const tally = votes(C, row), best = tally.map(sum), winner = Math.max(...best), clear = best.filter((v) => v > winner - 0.05).length === 1 && winner > 0.2;
+    const xV = x0, yV = yA + 5 * rh + 34, scale = (slim ? W : W - x0) - pw - 60;
+    M.push(label("lv", xV, yV - 16, `what **${C.rows[row].replace("?", "")}** takes over: votes for a noun`, { size, muted: true }));
+    data.nouns.forEach((noun, n) => {
+      const y = yV + n * 26, wins = clear && best[n] === winner;
+      M.push(token(`n${n}`, { x: xV, y: y + 2, w: pw, h: 22 }, { word: noun, size, chosen: wins }));
+      let end = xV + pw + 6;
+      tally[n].forEach((part, h) => {
+        M.push(area(`v${n},${h}`, { x: end, y: y + 6, w: Math.max(0, (part / 1.6) * scale - 1), h: 14 }, { concept: "v", strength: h ? 0.45 : 0.9, radius: 2, layer: 1 }));
+        end += (part / 1.6) * scale;
+      });
+      M.push(label(`t${n}`, end + 8, y + 13, write(best[n]), { size, strong: wins, muted: !wins }));
+    });
+    const name = `**${C.rows[row].replace("?", "")}**`, seen = H.A[row], peak = seen.indexOf(Math.max(...seen)), noun = data.nouns[best.indexOf(winner)];
+    const captions = [
+      `Somebody outside asks: what here can be ${name}? A small network scores every word, and the answer is their mean. It finds **${C.words[peak]}** ([a|**${write(seen[peak])}**]), but only because the question already says that it ${state.ending === "wide" ? "is a place" : "lives"}.`,
+      `A score is a dot product now: nothing to learn, one multiplication. With long vectors it is all or nothing: [a|**${write(seen[peak])}**] for **${C.words[peak]}**, and where the softmax is so sure, hardly anything can still be learnt.`,
+      `Divided by √8 the scores are calmer: **${C.words[peak]}** gets [a|**${write(seen[peak])}**], the others keep a share, and a mistake can still be mended.`,
+      `A matrix of queries: both questions are answered by one product, and no row notices the other. Still they come from outside.`,
+      `Words are found by one view of them, the [k|key], and hand over another, the [v|value]. What comes out are no inputs any more, but votes.`,
+      row === it ? `Every word asks for itself. **it** looks for an adjective and finds **${state.ending}** ([a|**${write(seen[peak])}**]). Now it knows that it ${state.ending === "wide" ? "is a place: street or bridge? The two tie" : "lives: animal or dog? The two tie"}.` : `Every word asks for itself: ${name} looks most at **${C.words[peak]}** ([a|**${write(seen[peak])}**]).`,
+      row === it ? `Two questions at once. Head 1 asks for an adjective, head 2 for the nouns of the sentence, and $W_O$ adds up their votes: **it** is the **${noun}** ([v|**${write(winner)}**]).` : `In head ${head + 1} ${name} looks most at **${C.words[peak]}** ([a|**${write(seen[peak])}**]).`,
+    ];
+    return { marks: M, height: slim ? yV + 4 * 26 + 6 : Math.max(yV + 4 * 26 + 6, yX + 5 * rh + 6), caption: `**${names[step]}.** ${captions[step]}`, table: { caption: `Weights of ${names[step]}`, rows: C.rows, columns: C.words, values: H.A } };
   }
 
-  root.append(versions, formula, news, make("div", { className: "controls" }, last, heads, follow, causal),
-    said, tables, make("p", { className: "note" }, data.note));
-  show();
+  // One equation for each version; what is new stands out.
+  const fresh = (html, concept) => `<span class="fresh" style="--concept:var(--${concept});--concept-ink:var(--${concept}-ink)">${html}</span>`;
+  const soft = (html) => `<span class="up">softmax</span>( ${html} ) `, over = (html) => `<span class="over"><span>${html}</span><span>√<span class="root">d</span></span></span>`;
+  const kT = "K<sup>⊤</sup>", xT = "X<sup>⊤</sup>";
+  const equations = [
+    `y = ${soft(fresh('v<sup>⊤</sup> <span class="up">tanh</span>(W<sub>1</sub>q + W<sub>2</sub>X)', "a"))} X`,
+    `y = ${soft(fresh(`q ${xT}`, "a"))} X`,
+    `y = ${soft(over(`q ${xT}`).replace("<span>√", '<span class="fresh" style="--concept:var(--a);--concept-ink:var(--a-ink)">√'))} X`,
+    `Y = ${soft(over(`${fresh("Q", "q")} ${xT}`))} X`,
+    `Y = ${soft(over(`Q ${fresh(kT, "k")}`))} ${fresh("V", "v")}`,
+    `Y = ${soft(over(`${fresh("X W<sub>Q</sub>", "q")} ${kT}`))} V`,
+    `Y = ${fresh("Y<sub>1</sub>", "a")} W<sub>O1</sub> + ${fresh("Y<sub>2</sub>", "a")} W<sub>O2</sub>`,
+  ];
+  return {
+    lead: "“The animal crossed the street. It was …” Who is **it**? Choose how the sentence ends, tap a word to follow its query.",
+    start: { ending: "tired", row: -1, head: 0 },
+    keep: ["ending"],
+    chapters: names.map((name) => name.slice(0, 2)),
+    options: [{ name: "ending", label: "The sentence ends with", values: Object.keys(data.endings).map((word) => [word, word]) }],
+    equation: equations.map((html, step) => `<span class="variant" data-term="${step}">${html}</span>`).join(""),
+    spoken: "The equation of this version",
+    lit: ({ step }) => [`${step}`],
+    draw,
+    pause: () => 4500,
+    move: (state) => Object.assign(state, { row: -1, head: 0 }),
+    press(state, [what, value]) {
+      if (what === "row" && state.step > 4) state.row = Number(value);
+      else if (what === "row") state.ending = Object.keys(data.endings)[value];
+      else state.head = Number(value);
+    },
+  };
 });

@@ -1,12 +1,11 @@
 """What every explorable is made of: data, a script that shows them, a style, a still picture."""
 
-import base64
 import html
 import json
 from importlib.resources import files
 from pathlib import Path
 
-from nlp104.figures.style import to_png
+from nlp104.figures.language import PATTERNS, sheet
 from nlp104.utils.files import replacing
 
 PAGE = """<!doctype html>
@@ -14,9 +13,9 @@ PAGE = """<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <style>
 :root {{ color-scheme: light dark; }}
-body {{ background: Canvas; color: CanvasText; font: 1rem/1.5 sans-serif; margin: 1rem; }}
+body {{ font: 1rem/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 750px; padding: 16px; }}
 </style>
-</head><body>{body}</body></html>
+</head><body><main>{body}</main></body></html>
 """
 
 
@@ -24,36 +23,39 @@ class Explorable:
     """A figure to play with; displayed if it is the last line of a cell.
 
     Args:
-        name: That of the script and of the class of its outermost element: ``NAME.js``.
+        name: That of the script: ``NAME.js``.
         title: What it is called.
         data: What the script shows: whatever JSON can hold.
-        still: A matplotlib figure to be shown where scripts are off.
-        alt: The still figure in words.
+        still: What is shown where scripts are off: an SVG element, as text.
+        alt: The still in words.
 
     Attributes:
-        data: As handed in.
+        data: As handed in, with the title.
     """
 
     def __init__(self, name, title, data, still, alt):
-        self.name, self.title, self.data, self.still, self.alt = name, title, data, still, alt
+        self.name, self.title, self.still, self.alt = name, title, still, alt
+        self.data = {"title": title, **data}
 
     @property
     def html(self):
         """The explorable as HTML that needs nothing else."""
-        picture = base64.b64encode(to_png(self.still)).decode()
-        # "</" would end the element; "\\/" is the same to JSON.
-        data = json.dumps(self.data, ensure_ascii=False, separators=(",", ":")).replace(
-            "</", "<\\/"
-        )
+        data = json.dumps(self.data, ensure_ascii=False, separators=(",", ":"))
+        data = data.replace("<", "\\u003c")  # "</script" and "<!--" mean something to HTML
+        scripts = "".join(f"<script>{_text(name)}</script>" for name in self.scripts)
         return (
-            f'<div class="nlp104 nlp104-{self.name}" role="group" '
-            f'aria-label="{html.escape(self.title)}">'
-            f"<style>{_text('house.css')}</style>"
-            f'<noscript><img alt="{html.escape(self.alt)}" '
-            f'src="data:image/png;base64,{picture}"></noscript>'
-            f'<script type="application/json">{data}</script>'
-            f"<script>{_text(f'{self.name}.js')}</script></div>"
+            f'<figure class="nlp104 explore" data-scene="{self.name}" '
+            f'aria-label="{html.escape(self.title, quote=True)}">'
+            f"<style>{sheet()}{_text('player.css')}</style>{PATTERNS}"
+            f'<div class="instead" role="img" aria-label="{html.escape(self.alt, quote=True)}">'
+            f'<p class="title">{html.escape(self.title)}</p>{self.still}</div>'
+            f'<script type="application/json">{data}</script>{scripts}</figure>'
         )
+
+    @property
+    def scripts(self):
+        """The files that it carries: what all share, and its own."""
+        return ("parts.js", "player.js", f"{self.name}.js")
 
     def save(self, path):
         """Write a page of its own, for a browser or a slide.

@@ -1,84 +1,79 @@
 """A sentence, and the weights of seven versions of attention, made by hand to be read.
 
-"The animal did not cross the street because it was too tired": who is *it*? If it is too wide, it
-is the street. Each word is a vector of eight features, and every matrix picks some of them.
+"The animal crossed the street. It was tired": who is *it*? If it was wide, it is the street. Every
+word is a vector of eight features, and every matrix picks some of them.
 """
 
 import numpy as np
 
-LAST = ("tired", "wide")  # the words that the sentence may end with
-SENTENCE = ("the", "animal", "did", "not", "cross", "the", "street", "because", "it", "was", "too")
-FEATURES = ("thing", "alive", "place", "pronoun", "of the living", "of places", "masc.", "fem.")
-MEANINGS = {
-    "animal": ("thing", "alive", "masc."),
-    "street": ("thing", "place", "fem."),
-    "it": ("pronoun",),
-    "tired": ("of the living",),  # said of living things
-    "wide": ("of places",),  # said of places
-}
-# What "too tired" and "too wide" ask for: a thing that is alive and no place, or the reverse.
-QUESTIONS = np.array([[1.0, 2.0, -1.0], [1.0, -1.0, 2.0]])  # [2, 3]
+NOUNS = ("animal", "dog", "street", "bridge")  # the first two live, the others are places
+FEATURES = (*NOUNS, "pronoun", "verb", "living", "place")
+ENDINGS = {"tired": "living", "wide": "place"}  # what an adjective is said of
+WORDS = ("animal", "crossed", "street", "it")
+SIGHT = ("noun that lives", "noun that is a place", "verb", "adjective")  # what is looked for
+STRENGTH = 8.0
 
 
-def embed(tokens):
-    """Tokens to vectors `[length, 8]`; a word without a meaning is zero."""
-    return np.array([[float(f in MEANINGS.get(token, ())) for f in FEATURES] for token in tokens])
+def embed(ending):
+    """X: a row for each word, `[5, 8]`."""
+    means = {"crossed": "verb", "it": "pronoun"} | ENDINGS
+    words = [means.get(word, word) for word in (*WORDS, ending)]
+    return np.array([[float(feature == word) for feature in FEATURES] for word in words])
 
 
-def pick(*names, strength=1.0):
-    """A matrix `[8, len(names)]` that keeps the named features."""
-    return strength * np.eye(len(FEATURES))[:, [FEATURES.index(name) for name in names]]
+def table(columns, **rows):
+    """A matrix `[8, columns]` with a row for each feature; those that are not named are zero."""
+    return np.array([rows.get(feature, [0.0] * columns) for feature in FEATURES], "float64")
+
+
+LIVING, PLACE, VERB, ADJECTIVE = np.eye(4)
+# What a word can be found as.
+KEYS = table(
+    4, animal=LIVING, dog=LIVING, street=PLACE, bridge=PLACE, verb=VERB, living=ADJECTIVE,
+    place=ADJECTIVE,
+)  # fmt: skip
+# What a word looks for: nouns for their verb, verbs for nouns, adjectives for what they fit.
+QUERIES = STRENGTH * table(
+    4, **dict.fromkeys(NOUNS, VERB), verb=LIVING + PLACE, living=LIVING, place=PLACE,
+    pronoun=ADJECTIVE,
+)  # fmt: skip
+NOUN, MEANING = (
+    table(4, **dict(zip(NOUNS, np.eye(4), strict=True))),
+    table(4, living=np.array([0.5, 0.5, 0, 0]), place=np.array([0, 0, 0.5, 0.5])),
+)
 
 
 def questions(version):
-    """What is asked from outside in versions 0 to 4: `[2, 8]`, in version 4 `[2, 3]`."""
-    return (
-        QUESTIONS if version == 4 else QUESTIONS @ pick("thing", "alive", "place", strength=3.0).T
-    )
-
-
-def labels(version, num_heads=1):
-    """For each head, what the columns of its keys and of its values stand for."""
-    if version < 4:
-        return [(FEATURES, FEATURES)]
+    """What is asked from outside in versions 0 to 4, about tired and about wide: `[2, width]`."""
     if version == 4:
-        return [(FEATURES[:3], FEATURES[6:])]
-    asked = ("of the living", "of places")
-    if num_heads == 1:
-        return [(asked, FEATURES)]
-    return [(asked, ("alive", "place")), (("thing", "thing"), FEATURES[6:])]
+        return STRENGTH * np.stack([LIVING, PLACE])
+    return STRENGTH * np.stack([KEYS @ LIVING, KEYS @ PLACE])
 
 
-def kernels(version, num_heads=1):
+def kernels(version):
     """The weights of a version's layer, in its order.
 
     Args:
         version: 0 to 6.
-        num_heads: 1 or 2, for version 6.
 
     Returns:
-        A list of arrays.
+        A list of arrays. Version 6 has two heads: in the first a pronoun looks for an adjective, in
+        the second for any noun.
     """
-    if (
-        version == 0
-    ):  # One hidden unit sees who is alive, the other places; the query turns one off.
-        query_kernel = np.stack([pick("place")[:, 0], pick("alive")[:, 0]], axis=1) / 3.0
-        return [query_kernel, pick("alive", "place", strength=2.0), np.full((2, 1), 4.0)]
+    if version == 0:  # One hidden unit for what lives, one for places; the query turns one off.
+        sorts = KEYS[:, :2]
+        return [-2.0 * sorts[:, ::-1] / STRENGTH, sorts, np.full((2, 1), 6.0)]
     if version < 4:
         return []
-    if version == 4:  # Found by what a word is; handed over is its gender.
-        return [pick("thing", "alive", "place", strength=3.0), pick("masc.", "fem.")]
-    # A pronoun asks for an adjective and takes over what it says.
-    asks = pick("pronoun", "pronoun", strength=3.0)
-    adjective = pick("of the living", "of places", strength=3.0)
-    living_or_place = pick("alive", "place").T  # [2, 8]
+    if version == 4:
+        return [KEYS, NOUN + MEANING]
     if version == 5:
-        return [asks, adjective, pick("of the living", "of places") @ living_or_place]
-    if num_heads == 1:  # version 5, and nothing is mixed afterwards
-        return [*(kernel[:, None] for kernel in kernels(5)), np.eye(len(FEATURES))[None]]
-    return [  # The second head asks for things and takes over their gender.
-        np.stack([asks, asks], axis=1),
-        np.stack([adjective, pick("thing", "thing", strength=3.0)], axis=1),
-        np.stack([pick("of the living", "of places"), pick("masc.", "fem.")], axis=1),
-        np.stack([living_or_place, pick("masc.", "fem.").T]),
+        return [QUERIES, KEYS, NOUN + MEANING]
+    second = QUERIES.copy()
+    second[FEATURES.index("pronoun")] = STRENGTH * (LIVING + PLACE)
+    return [
+        np.stack([QUERIES, second], axis=1),
+        np.stack([KEYS, KEYS], axis=1),
+        np.stack([NOUN + MEANING, NOUN + MEANING], axis=1),
+        np.stack([np.eye(4), np.eye(4)]),
     ]

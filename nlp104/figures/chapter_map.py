@@ -1,0 +1,216 @@
+"""The map at the top of every chapter: the Transformer, small, and the part that is meant lit.
+
+Every part is a link to the chapter that teaches it.
+"""
+
+import html
+import sys
+from contextlib import contextmanager
+from importlib.metadata import metadata
+
+from nlp104.figures.drawing import Drawing
+from nlp104.figures.language import sheet
+
+# What the drawing shows: name → its chapter, and the concept whose colour it takes when it is lit.
+PARTS = {
+    "tokens": ("part3/data-and-batches", "r"),
+    "embedding": ("part2/positions", "r"),
+    "positions": ("part2/positions", "p"),
+    "self-attention": ("part1/multi-head-attention", "a"),
+    "masked self-attention": ("part2/masks", "a"),
+    "cross-attention": ("part2/projections-and-the-pipeline", "a"),
+    "feed-forward": ("part2/feed-forward", "r"),
+    "skip": ("part2/skip-connections-and-normalisation", "r"),
+    "normalise": ("part2/skip-connections-and-normalisation", "r"),
+    "layers": ("part2/the-blocks-assembled", "r"),
+    "linear, softmax": ("part3/the-model", "r"),
+    "next word": ("part3/translating", "r"),
+}
+ATTENTIONS = ("self-attention", "masked self-attention", "cross-attention")
+EVERYTHING = tuple(PARTS)
+# What a chapter may be about: the parts that are lit, and what they do, in one sentence.
+TOPICS = {
+    "the whole": (
+        EVERYTHING,
+        "English words go in on the left, French words come out on the right.",
+    ),
+    "attention": (
+        ATTENTIONS,
+        "In three places words look at other words and take over what they find.",
+    ),
+    "heads": (ATTENTIONS, "Each attention looks in several ways at once, one for each head."),
+    "projections": (
+        ATTENTIONS,
+        "Before words look at each other, each is turned into a query, a key and a value.",
+    ),
+    "masks": (
+        ("masked self-attention",),
+        "While it writes, the decoder must not see the words that are still to come.",
+    ),
+    "skip connections": (
+        ("skip", "normalise"),
+        "A wire carries what goes into a part past it; then all is brought to one scale.",
+    ),
+    "feed-forward": (("feed-forward",), "After looking around, each word is worked on by itself."),
+    "positions": (
+        ("positions",),
+        "Attention does not know in which order words stand, so each is told its place.",
+    ),
+    "layers": (
+        ("layers", *ATTENTIONS, "feed-forward", "skip", "normalise"),
+        "The same few parts make a layer, and layers make a stack.",
+    ),
+    "data": (("tokens",), "Sentences become numbers, and numbers become batches."),
+    "training": (
+        ("linear, softmax", "next word"),
+        "At the top stands a guess of the next word; training makes it a better one.",
+    ),
+    "decoding": (
+        ("next word", "tokens"),
+        "One word comes out at the top, goes in again at the bottom, and the next one follows.",
+    ),
+}
+WIDTH, LEFT, RIGHT = 320, 76, 240
+BOX = 118
+
+
+class ChapterMap:
+    """What `chapter_map` returns; a notebook displays it."""
+
+    def __init__(self, topic):
+        self.topic = topic
+
+    @property
+    def html(self):
+        """The map as HTML that needs nothing else."""
+        _, sentence = TOPICS[self.topic]
+        title = f"You are here: {self.topic}"
+        return (
+            f'<figure class="nlp104 map"><style>{sheet()}</style>{_draw(self.topic)}'
+            f'<figcaption><p class="title">{html.escape(title)}</p>'
+            f'<p class="lead">{html.escape(sentence)}</p></figcaption></figure>'
+        )
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        return {"text/html": self.html, "text/plain": f"The map: {self.topic}"}
+
+
+def chapter_map(topic):
+    """The Transformer, small, with the parts lit that a chapter is about.
+
+    Args:
+        topic: one of `TOPICS`: ``"the whole"``, ``"attention"``, ``"masks"``, …
+
+    Returns:
+        An object that a notebook displays. Its parts are links to their chapters.
+
+    Raises:
+        ValueError: There is no such topic.
+
+    Example:
+        >>> "You are here: masks" in chapter_map("masks").html
+        True
+    """
+    if topic not in TOPICS:
+        raise ValueError(f"Expected one of {', '.join(TOPICS)}. Received: {topic!r}.")
+    return ChapterMap(topic)
+
+
+def _address(chapter):
+    """Where a chapter is: beside this one; on Colab, where nothing is, in the repository."""
+    if "google.colab" not in sys.modules:
+        return f"../{chapter}.ipynb"
+    urls = dict(url.split(", ", 1) for url in metadata("nlp104").get_all("Project-URL"))
+    place = urls["Repository"].removeprefix("https://github.com/")
+    return f"https://colab.research.google.com/github/{place}/blob/main/book/{chapter}.ipynb"
+
+
+def _draw(topic):
+    """Both stacks, from the bottom up; every lit part in the colour of its concept."""
+    lit = TOPICS[topic][0]
+    drawing = Drawing(WIDTH)
+
+    @contextmanager
+    def part(name):
+        chapter, concept = PARTS[name]
+        drawing.elements.append(f'<a href="{_address(chapter)}" aria-label="{name}">')
+        yield {"concept": concept, "lit": name in lit}
+        drawing.elements.append("</a>")
+
+    def block(name, x, y, height=22, words=None):
+        with part(name) as look:
+            words = words or name.replace("masked self-", "masked ")
+            drawing.box(x - BOX / 2, y, BOX, height, words, size=12, **look)
+
+    def sub_layer(name, x, y, side):
+        """One sub-layer from its upper edge down: normalise, add, the part, the wire past it."""
+        out = x + side * (BOX / 2 + 9)
+        with part("skip") as look:
+            concept = look["concept"] if look["lit"] else None
+            path = [(x, y + 67), (out, y + 67), (out, y + 27), (x + side * 7, y + 27)]
+            drawing.wire(path, concept, strong=look["lit"])
+        block("normalise", x, y, 18)
+        with part("skip") as look:
+            drawing.plus(x, y + 27, look["concept"] if look["lit"] else None)
+        block(name, x, y + 36)
+
+    decoder = ["masked self-attention", "cross-attention", "feed-forward"]
+    encoder = ["self-attention", "feed-forward"]
+    high, step = 56, 72
+    foot = high + 3 * step  # below the first layer of both
+    drawing.wire([(RIGHT, 20), (RIGHT, foot + 64)])
+    drawing.wire([(LEFT, high + step - 14), (LEFT, foot + 64)])
+    with part("layers") as look:
+        for x, top in ((LEFT, high + step), (RIGHT, high)):
+            size = {
+                "x": x - BOX / 2 - 15,
+                "y": top - 6,
+                "width": BOX + 30,
+                "height": foot - top + 2,
+                "rx": 10,
+            }
+            drawing.add("rect", **size, class_="frame" + " lit" * look["lit"])
+        for x, y in ((LEFT - BOX / 2 - 8, high + step - 16), (RIGHT + BOX / 2 + 4, high - 16)):
+            drawing.text(x, y, "N ×", size=12, muted=True)
+    cross = high + step + 47  # the height of the decoder's cross-attention
+    bend = (LEFT + RIGHT) / 2
+    for shift, concept in ((-3, "k"), (3, "v")):
+        top = high + step - 14 + shift
+        path = [
+            (LEFT + shift, high + step),
+            (LEFT + shift, top),
+            (bend - shift, top),
+            (bend - shift, cross + shift),
+            (RIGHT - BOX / 2, cross + shift),
+        ]
+        drawing.wire(path, concept, strong="cross-attention" in lit)
+    for number, name in enumerate(reversed(decoder)):
+        sub_layer(name, RIGHT, high + number * step, 1)
+    for number, name in enumerate(reversed(encoder)):
+        sub_layer(name, LEFT, high + (number + 1) * step, -1)
+    block("linear, softmax", RIGHT, 22)
+    for x in (LEFT, RIGHT):
+        block("positions", x, foot + 8, words="+ positions")
+        block("embedding", x, foot + 38)
+    with part("next word") as look:
+        drawing.text(
+            RIGHT,
+            9,
+            "next French word",
+            anchor="middle",
+            size=12,
+            muted=not look["lit"],
+            strong=look["lit"],
+        )
+    with part("tokens") as look:
+        for x, words in ((LEFT, "English"), (RIGHT, "French so far")):
+            drawing.text(
+                x,
+                foot + 74,
+                words,
+                anchor="middle",
+                size=12,
+                muted=not look["lit"],
+                strong=look["lit"],
+            )
+    return drawing.svg(foot + 84, label=f"The Transformer. Lit: {', '.join(lit)}.")

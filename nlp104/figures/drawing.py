@@ -1,0 +1,195 @@
+"""The parts of the visual language as stills: what explorables move, drawn by Python.
+
+A `Drawing` collects SVG elements in real pixels. Its classes are those of `language.css`, which the
+scripts of `nlp104.figures.explore` use, too: a matrix looks the same in both.
+"""
+
+import html
+import re
+
+import numpy as np
+
+from nlp104.figures.language import LETTERS
+
+SIGN = re.compile(r"\[(.+)\]")  # no word: [PAD], [START], [END]
+
+
+class Drawing:
+    """SVG elements in a row, in pixels.
+
+    Args:
+        width: of the whole, in pixels. A phone shows 360.
+
+    Example:
+        >>> drawing = Drawing(360)
+        >>> drawing.matrix(0, 0, [[0.1, 0.9]], "a", width=36, height=28, digits=1)
+        >>> drawing.svg(28).count("<rect")
+        4
+    """
+
+    def __init__(self, width):
+        self.width = width
+        self.elements = []
+
+    def add(self, tag, content="", **attributes):
+        """An element; `_` in a name stands for `-`, and `class_` for `class`."""
+        names = {name: name.rstrip("_").replace("_", "-") for name in attributes}
+        written = "".join(
+            f' {names[name]}="{html.escape(_short(value), quote=True)}"'
+            for name, value in attributes.items()
+            if value is not None
+        )
+        self.elements.append(f"<{tag}{written}>{content}</{tag}>")
+
+    def matrix(self, x, y, values, concept, *, width, height, most=None, digits=None, hidden=None):
+        """Numbers as tints: full where positive, outlined where negative, hatched where hidden.
+
+        Args:
+            x: left edge.
+            y: upper edge.
+            values: `[rows, columns]`.
+            concept: a key of `nlp104.figures.language.CONCEPTS`.
+            width: of a cell.
+            height: of a cell.
+            most: the number of the strongest tint; by default the largest.
+            digits: how many of each number are written; none by default.
+            hidden: `[rows, columns]`, True = must not be seen.
+        """
+        values = np.asarray(values, dtype="float64")
+        hidden = np.zeros(values.shape, bool) if hidden is None else np.asarray(hidden)
+        shown = np.abs(values[~hidden & np.isfinite(values)])
+        most = most or shown.max(initial=1e-9)
+        for (row, column), value in np.ndenumerate(values):
+            place = x + column * width, y + row * height
+            self.cell(*place, value, concept, width, height, most, digits, hidden[row, column])
+
+    def cell(self, x, y, value, concept, width, height, most, digits=None, hidden=False):
+        """One number of a matrix."""
+        radius = min(5.0, width / 5)
+
+        def rect(inset, **look):
+            size = {"width": width - 2 * inset, "height": height - 2 * inset, "rx": radius}
+            self.add("rect", x=x + inset, y=y + inset, **size, **look)
+
+        clear = " clear" * bool(value and np.isfinite(value))
+        rect(1, class_="base hide" if hidden else f"base{clear}")
+        if hidden:
+            rect(1, class_="hatch")
+        elif value > 0:
+            strength = 0.07 + 0.93 * min(1.0, value / most) ** 0.85
+            rect(1, class_=f"f-{concept}", style=f"fill-opacity:calc(var(--cap)*{strength:.3f})")
+        elif value < 0 and np.isfinite(value):
+            strength = 0.22 + 0.78 * min(1.0, -value / most) ** 0.85
+            style = f"fill:none;stroke-width:1.5;stroke-opacity:{strength:.3f}"
+            rect(1.75, class_=f"s-{concept}", style=style)
+        if digits is not None:
+            text = "−∞" if value == -np.inf else f"{value:.{digits}f}".replace("-", "−")
+            look = {"size": 12, "anchor": "middle", "muted": hidden}
+            self.text(x + width / 2, y + height / 2, "0" if hidden else text, **look)
+
+    def tokens(self, x, y, words, *, width, height, across=False, chosen=None):
+        """Words as pills, one below the other or `across`; signs such as [END] are dashed."""
+        for number, word in enumerate(words):
+            place = (x + number * width, y) if across else (x, y + number * height)
+            sign = SIGN.fullmatch(word)
+            look = "pill" + " sign" * bool(sign) + " chosen" * (number == chosen)
+            size = {"width": width - 2, "height": height - 4, "rx": 9}
+            self.add("rect", x=place[0] + 1, y=place[1] + 2, **size, class_=look)
+            middle = place[0] + width / 2, place[1] + height / 2
+            word = sign[1].lower() if sign else word
+            self.text(*middle, word, anchor="middle", on=number == chosen, size=12)
+
+    def box(self, x, y, width, height, words, concept=None, lit=False, size=13):
+        """Something that computes; coloured by its concept where it is `lit`."""
+        place = {"x": x, "y": y, "width": width, "height": height, "rx": 8}
+        self.add("rect", **place, class_="box")
+        if lit:
+            concept = concept or "r"
+            self.add("rect", **place, class_=f"f-{concept} s-{concept} lit")
+        look = {"concept": concept if lit else None, "muted": not lit, "strong": lit, "size": size}
+        self.text(x + width / 2, y + height / 2, words, anchor="middle", **look)
+
+    def wire(self, points, concept=None, arrow=False, strong=False):
+        """A line along the points with round corners, and an arrow at its end."""
+        look = f"wire s-{concept or 'edge'}" + " strong" * strong
+        self.add("path", d=_rounded(points), class_=look)
+        if arrow:
+            (x0, y0), (x, y) = points[-2:]
+            length = np.hypot(x - x0, y - y0)
+            along = np.array([x - x0, y - y0]) / length
+            corners = [
+                (x, y),
+                *(np.array([x, y]) - 7 * along + 4 * s * along[::-1] * (1, -1) for s in (1, -1)),
+            ]
+            d = "M" + "L".join(f"{_short(a)} {_short(b)}" for a, b in corners) + "Z"
+            self.add("path", d=d, class_=f"head f-{concept or 'edge'}")
+
+    def plus(self, x, y, concept=None):
+        """A place where two vectors are added."""
+        self.add("circle", cx=x, cy=y, r=7, class_=f"node lit s-{concept or 'edge'}")
+        self.add(
+            "path", d=f"M{x - 3.5} {y}h7M{x} {y - 3.5}v7", class_=f"wire s-{concept or 'edge'}"
+        )
+
+    def bracket(self, x, y, length, words):
+        """What several things are together: a bracket to their right, and its name."""
+        self.add("path", d=f"M{x} {y}h6v{length}h-6", class_="wire s-edge")
+        self.text(x + 12, y + length / 2, words, muted=True)
+
+    def text(
+        self,
+        x,
+        y,
+        words,
+        *,
+        concept=None,
+        anchor=None,
+        size=13,
+        maths=False,
+        muted=False,
+        on=False,
+        strong=False,
+    ):
+        """Words whose middle is at height y; with `maths`, `_` lowers and `^` raises a letter."""
+        kind = f"f-t-{concept}" if concept else "on" if on else "muted" if muted else None
+        look = {"font_size": 18 if maths else size, "text_anchor": anchor, "class_": kind}
+        look["font_weight"] = "650" if strong else None
+        content = html.escape(words, quote=False)
+        if maths:
+            content = re.sub(r"_(\w)", r'<tspan dy="4" font-size="13">\1</tspan>', content)
+            content = re.sub(r"\^(\w)", r'<tspan dy="-6" font-size="13">\1</tspan>', content)
+            content = f'<tspan class="maths">{content}</tspan>'
+        self.add("text", content, x=x, y=y, dy="0.35em", **look)
+
+    def svg(self, height, label=None):
+        """The whole as an SVG element.
+
+        Args:
+            height: in pixels.
+            label: words for those who cannot see it, unless they stand around it.
+        """
+        about = f' role="img" aria-label="{html.escape(label, quote=True)}"' if label else ""
+        size = f'viewBox="0 0 {self.width} {height:g}" style="width:{self.width}px"'
+        return f'<svg{about} {size} font-family="{LETTERS}">{"".join(self.elements)}</svg>'
+
+
+def _short(value):
+    """A number with at most two decimals, and no more letters than it needs."""
+    return value if isinstance(value, str) else f"{round(float(value), 2):g}"
+
+
+def _rounded(points, radius=6):
+    """A path along the points whose corners are round."""
+    points = np.asarray(points, dtype="float64")
+    d = [f"M{_short(points[0][0])} {_short(points[0][1])}"]
+    for before, corner, after in zip(points, points[1:], points[2:], strict=False):
+        ends = []
+        for other in (before, after):
+            way = other - corner
+            length = np.hypot(*way)
+            ends.append(corner + way / length * min(radius, length / 2))
+        (a, b), (c, e) = ends
+        bend = " ".join(map(_short, (*corner, c, e)))
+        d.append(f"L{_short(a)} {_short(b)}Q{bend}")
+    d.append(f"L{_short(points[-1][0])} {_short(points[-1][1])}")
+    return "".join(d)
