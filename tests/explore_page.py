@@ -83,10 +83,10 @@ class Reader:
         """Press keys, one after the other."""
         for key in keys:
             code = {"key": key, "code": key, "windowsVirtualKeyCode": KEYS[key]}
-            text = {"Enter": "\r", " ": " "}.get(key)
-            self.ask(
-                "Input.dispatchKeyEvent", type="keyDown", **code, **({"text": text} * bool(text))
-            )
+            if key in ("Enter", " "):  # these write, too
+                code["text"] = {"Enter": "\r"}.get(key, key)
+            self.ask("Input.dispatchKeyEvent", type="keyDown", **code)
+            code.pop("text", None)
             self.ask("Input.dispatchKeyEvent", type="keyUp", **code)
 
     def tap(self, action, figure=0):

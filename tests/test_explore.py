@@ -1,242 +1,657 @@
-"""The explorables: their numbers against NumPy, their HTML, and what a reader does with them."""
+"""The explorables: what all scenes share, the page around them and what a reader does there."""
 
-import asyncio
-import itertools
+import gzip
 import json
 import re
+import time
 from html.parser import HTMLParser
+from importlib.resources import files
 
 import numpy as np
 import pytest
-from browser import needs_browser, visit
+from browser import needs_browser
+from explore_page import browser, write
 
+from nlp104.attention.masks import masked_softmax
 from nlp104.figures import explore
-from nlp104.figures.explore import handmade
+from nlp104.figures.drawing import Drawing
 from nlp104.figures.explore.explorable import Explorable
-from nlp104.figures.style import grid
+from nlp104.figures.language import CONCEPTS, PATTERNS, sheet
 
-KEYS = [
-    *(f"{v},{last},0,1" for v in range(5) for last in ("tired", "wide")),
-    *(f"5,{last},{causal},1" for last in ("tired", "wide") for causal in (0, 1)),
-    *(f"6,{w},{c},{h}" for w in ("tired", "wide") for c in (0, 1) for h in (1, 2)),
-]
+ENGLISH = ["The", "animal", "was", "too", "tired"]
+FRENCH = ["[PAD]", "[START]", "l'", "animal", "est", "fatigué"]
+SCENES = ("projection", "masked_attention", "evolution", "pipeline")
+WIDTHS = (1280, 782, 390, 320)
+EVIL = "</script><script>evil = 1</script><!--<script> <img src=x onerror='evil = 1'> & \"quotes\""
 
 
 @pytest.fixture(scope="module")
-def demo():
-    return explore.evolution()
+def figures():
+    """One of each scene, of the size that chapters have."""
+    rng = np.random.default_rng(104)
+    kernels = rng.integers(-2, 3, (3, 4, 3))
+    return {
+        "projection": explore.projection(
+            rng.integers(0, 3, (5, 4)), kernels, ENGLISH, ("noun", "lives", "verb", "degree")
+        ),
+        "masked_attention": explore.masked_attention(
+            2 * rng.normal(size=(2, 6, 6)), FRENCH, ["", *FRENCH[2:], "[END]"]
+        ),
+        "evolution": explore.evolution(),
+        "pipeline": explore.pipeline(*rng.normal(size=(3, 2, 5, 4)), ENGLISH),
+    }
 
 
-def panels(state, role):
-    """The numbers of all panels of a role, one for each head."""
-    return [
-        np.array(panel["numbers"], dtype=float)
-        for group in state["groups"]
-        for panel in group["panels"]
-        if panel["role"] == role
-    ]
+@pytest.fixture(scope="module")
+def page(figures, tmp_path_factory):
+    """All of them one below the other."""
+    return write(tmp_path_factory.mktemp("explore") / "page.html", *figures.values())
 
 
-def softmax(scores):
-    exponentials = np.exp(scores - scores.max(-1, keepdims=True))
-    return exponentials / exponentials.sum(-1, keepdims=True)
+@pytest.fixture(scope="module")
+def alone(figures, tmp_path_factory):
+    """Each on a page of its own."""
+    folder = tmp_path_factory.mktemp("alone")
+    return {name: write(folder / f"{name}.html", figure) for name, figure in figures.items()}
 
 
-def test_all_choices_of_a_reader_have_a_state(demo):
-    assert sorted(demo.data["states"]) == sorted(KEYS)
+@pytest.fixture(scope="module")
+def reader():
+    """A browser for the whole file."""
+    with browser() as reader:
+        yield reader
 
 
-@pytest.mark.parametrize("key", KEYS)
-def test_weights_and_outputs_are_the_equations(demo, key):
-    version, last, causal, num_heads = key.split(",")
-    version, causal, num_heads = int(version), int(causal), int(num_heads)
-    state = demo.data["states"][key]
-    tokens = ("the animal did not cross the street because it was too " + last).split()
-    X = handmade.embed(tokens)
-    kernels = handmade.kernels(version, num_heads)
-    if version < 5:
-        Q = 3.0 * np.array([[1, 2, -1, 0, 0, 0, 0, 0], [1, -1, 2, 0, 0, 0, 0, 0]])
-        if version < 3:
-            Q = Q[["tired", "wide"].index(last)][None]
-    answers = []
-    for head in range(num_heads):
-        if version == 0:
-            W_q, W_x, w = kernels
-            scores = np.array([[np.tanh(q @ W_q + x @ W_x) @ w for x in X] for q in Q])[..., 0]
-            values = X
-        elif version < 4:
-            scores, values = Q @ X.T, X
-            if version > 1:
-                scores = scores / np.sqrt(8)
-        elif version == 4:
-            scores, values = Q[:, :3] / 3 @ (X @ kernels[0]).T / np.sqrt(3), X @ kernels[1]
-        else:
-            W_Q, W_K, W_V = (W if version == 5 else W[:, head] for W in kernels[:3])
-            scores, values = (X @ W_Q) @ (X @ W_K).T / np.sqrt(2), X @ W_V
-        if causal:
-            scores = np.where(np.tri(len(X), dtype=bool), scores, -np.inf)
-        weights = softmax(scores)
-        if num_heads == 1:
-            there = panels(state, "scores")[0]
-            np.testing.assert_allclose(np.where(np.isnan(there), -np.inf, there), scores, atol=1e-3)
-        shown = panels(state, "weights")[head]
-        np.testing.assert_allclose(np.nan_to_num(shown), weights, atol=1e-3)
-        assert np.isnan(shown).sum() == (causal and len(X) * (len(X) - 1) / 2)
-        mixed = kernels[3][head] if version == 6 else np.eye(values.shape[1])
-        answers.append(weights @ values @ mixed)
-    np.testing.assert_allclose(panels(state, "output")[0], sum(answers), atol=1e-3)
-
-
-def test_one_head_without_mixing_is_version_5(demo):
-    states = demo.data["states"]
-    for last, causal in itertools.product(("tired", "wide"), (0, 1)):
-        five, six = states[f"5,{last},{causal},1"], states[f"6,{last},{causal},1"]
-        assert five["said"] == six["said"]
-        for role in ("query", "key", "value", "scores", "weights", "output"):
-            np.testing.assert_array_equal(panels(five, role), panels(six, role))
-
-
-@pytest.mark.parametrize("key", KEYS)
-def test_labels_fit_the_numbers(demo, key):
-    state = demo.data["states"][key]
-    assert len(state["said"]) == len(state["rows"]) > state["chosen"]
-    for panel in itertools.chain(*(group["panels"] for group in state["groups"])):
-        assert {len(line) for line in panel["numbers"]} == {len(panel["columns"])}
-        assert len(panel["rows"]) == len(panel["numbers"])
-        assert panel["queries"] == (panel["role"] in ("query", "scores", "weights", "output"))
-        assert panel["role"] in demo.data["colours"]
-
-
-def test_what_is_said_is_what_is_shown(demo):
-    for key, (where, surely) in {
-        "1,wide,0,1": ("street", 100),
-        "4,tired,0,1": ("animal", 94),
-        "5,wide,0,1": ("wide", 98),
-    }.items():
-        state = demo.data["states"][key]
-        weights = panels(state, "weights")[0][state["chosen"]]
-        said = state["said"][state["chosen"]]
-        assert f" looks at {where} ({surely} %)." in said
-        assert round(100 * weights.max()) == surely
-        entropy = -sum(w * np.log2(w) for w in weights if w > 0)
-        assert abs(float(re.search(r"Entropy: ([\d.]+) of 3.58 bits", said)[1]) - entropy) < 0.02
-    assert (
-        "looks at all 9 words alike. Out comes: zero."
-        in demo.data["states"]["5,tired,1,1"]["said"][8]
-    )
+# --- what is handed over ---
 
 
 class _Elements(HTMLParser):
+    """The elements of a page, each closed where it should be."""
+
+    VOID = ("meta", "img", "input", "br")
+
     def __init__(self, text):
         super().__init__()
-        self.found, self.texts = [], []
+        self.found, self.open, self.texts = [], [], {}
         self.feed(text)
+        self.close()
+        assert not self.open
 
     def handle_starttag(self, tag, attributes):
         self.found.append((tag, dict(attributes)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
 
     def handle_data(self, text):
-        self.texts.append(text)
+        self.texts.setdefault(self.open[-1] if self.open else "", []).append(text)
+
+    def handle_comment(self, text):
+        raise AssertionError(f"A comment: {text}")
 
 
-def test_the_html_holds_all_it_needs_and_reads_back(demo):
-    elements = _Elements(demo.html)
-    assert json.loads(elements.texts[1]) == json.loads(json.dumps(demo.data))
-    (image,) = (attributes for tag, attributes in elements.found if tag == "img")
-    assert image["alt"] == demo.alt
-    assert image["src"].startswith("data:image/png;base64,")
-    assert not re.search(r"https?:|\bfetch\b|\bimport\b|XMLHttp|@import|url\(", demo.html)
-    assert demo._repr_mimebundle_()["text/html"] == demo.html
-    assert demo.alt in demo._repr_mimebundle_()["text/plain"]
+def _file(name):
+    return files("nlp104.figures.explore").joinpath(name).read_text(encoding="utf-8")
 
 
-def test_hostile_text_stays_text(tmp_path):
-    figure, _ = grid()
-    evil = "</script><script>alert('x')</script> & \"quotes\""
-    made = Explorable("evolution", evil, {"a": [evil]}, figure, evil)
-    elements = _Elements(made.html)
-    assert [tag for tag, _ in elements.found].count("script") == 2
-    assert json.loads(elements.texts[1]) == {"a": [evil]}
-    assert elements.found[0][1]["aria-label"] == evil
-    made.save(tmp_path / "page.html")
-    assert made.html in (tmp_path / "page.html").read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", SCENES)
+def test_the_html_is_whole_and_holds_its_data(figures, name):
+    figure = figures[name]
+    elements = _Elements(figure.html)
+    data, *scripts = elements.texts["script"]
+    assert json.loads(data) == json.loads(json.dumps(figure.data))
+    assert [s.strip() for s in scripts] == [_file(script).strip() for script in figure.scripts]
+    tag, outer = elements.found[0]
+    assert (tag, outer["data-scene"], outer["aria-label"]) == ("figure", name, figure.title)
+    (still,) = (look for _, look in elements.found if look.get("class") == "instead")
+    assert still["aria-label"] == figure.alt
+    bundle = figure._repr_mimebundle_()
+    assert bundle["text/html"] == figure.html
+    assert figure.alt in bundle["text/plain"]
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_nothing_in_the_html_leads_outside(figures, name):
+    html = figures[name].html
+    addresses = set(re.findall(r"\w+:?//[^\s\"'`<>)]+", re.sub(r"^ *//.*", "", html, flags=re.M)))
+    assert addresses <= {"http://www.w3.org/2000/svg"}
+    for word in ("fetch", "import", "importScripts", "XMLHttpRequest", "WebSocket", "EventSource",
+                 "sendBeacon", "Worker", "Image", "eval", "Function"):  # fmt: skip
+        assert not re.search(rf"\b{word}\b", html), word
+    assert set(re.findall(r"url\(.*?\)", html)) == {"url(#nlp104-hatch)", "url(#nlp104-leak)"}
+    for _, attributes in _Elements(html).found:
+        assert not {"src", "srcset", "href", "xlink:href", "action"} & set(attributes)
+        assert not any(attribute.startswith("on") for attribute in attributes)
+
+
+def test_scripts_and_styles_are_small():
+    scripts = ["parts.js", "player.js", *(f"{name}.js" for name in SCENES)]
+    parts = [*map(_file, scripts), _file("player.css"), sheet(), PATTERNS]
+    assert len(gzip.compress("".join(parts).encode())) <= 60_000
+    for name in SCENES:
+        assert len(gzip.compress(_file(f"{name}.js").encode())) <= 10_000, name
+
+
+def test_save_writes_one_page(figures, tmp_path):
+    figure = figures["evolution"]
+    figure.save(tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert figure.html in text
+    assert "title" in dict(_Elements(text.partition(">")[2]).texts)
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
 
 
-STATE = "({...document.querySelector('.nlp104').dataset})"
+def test_hostile_text_stays_text_in_the_file():
+    made = Explorable("evolution", EVIL, {"a": [EVIL]}, "<svg></svg>", EVIL)
+    elements = _Elements(made.html)
+    assert json.loads(elements.texts["script"][0]) == {"title": EVIL, "a": [EVIL]}
+    assert [tag for tag, _ in elements.found].count("script") == 4
+    assert "img" not in dict(elements.found)
+    assert elements.found[0][1]["aria-label"] == EVIL
 
 
-async def _evaluate(tab, script):
-    answer = await tab.ask("Runtime.evaluate", expression=script, returnByValue=True)
-    assert "exceptionDetails" not in answer, answer
-    return answer["result"].get("value")
+@needs_browser
+def test_hostile_text_stays_text_on_the_page(reader, tmp_path):
+    tokens = [EVIL, "**b**<b>", "$x_1$", "[q|x]"]
+    figure = explore.projection(np.eye(4), [np.eye(4)] * 3, tokens, tokens)
+    figure.title = figure.data["title"] = figure.alt = EVIL
+    reader.open(write(tmp_path / "page.html", figure))
+    for step in range(reader.evaluate("scenes[0].chapters.length")):
+        _go(reader, step)
+        assert reader.evaluate("typeof evil") == "undefined"
+        assert reader.evaluate("document.querySelectorAll('img').length") == 0
+    assert reader.evaluate("document.querySelector('.title').textContent") == EVIL
+    words = reader.evaluate("[...document.querySelectorAll('.token text')].map(t => t.textContent)")
+    assert set(words) >= {EVIL, "**b**<b>", "$x_1$"}
+    assert reader.complaints == []
 
 
-async def _press(tab, key, code):
-    for kind in ("keyDown", "keyUp"):
-        await tab.ask(
-            "Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code
+# --- the numbers ---
+
+
+@needs_browser
+def test_the_page_computes_as_numpy_and_the_package_do(reader, page):
+    reader.open(page)
+    rng = np.random.default_rng(1)
+    A, B = rng.normal(size=(5, 7)), rng.normal(size=(7, 3))
+    product = reader.call("(A, B) => nlp104.multiply(A, B)", A.tolist(), B.tolist())
+    np.testing.assert_allclose(product, A @ B, atol=1e-9)
+    np.testing.assert_array_equal(reader.call("(A) => nlp104.transpose(A)", A.tolist()), A.T)
+    tenths = reader.call("(a, b) => nlp104.dot(a, b)", [0.1, 0.2, 0.3], [1, 1, -1])
+    assert tenths == 0
+    assert str(tenths) == "0"  # neither 5.6e-17 nor −0
+
+    scores = 30 * rng.normal(size=(6, 5))
+    scores[4] += 1000.0  # exp alone would overflow
+    seen = rng.random((6, 5)) < 0.6
+    seen[1], seen[2], seen[3] = False, True, np.arange(5) == 2
+    masked = np.where(seen, scores, -np.inf)
+    with_none = [[None if np.isinf(x) else x for x in row] for row in masked.tolist()]
+    weights = np.array(
+        reader.call("(A) => A.map((r) => nlp104.softmax(r.map((x) => x ?? -Infinity)))", with_none)
+    )
+    powers = np.exp(masked - np.where(seen.any(1), masked.max(1), 0.0)[:, None])
+    expected = powers / np.maximum(powers.sum(1, keepdims=True), 1e-300)
+    np.testing.assert_allclose(weights, expected, atol=1e-14)
+    np.testing.assert_array_equal(weights[1], 0.0)
+    np.testing.assert_allclose(weights, masked_softmax(scores.astype("float32"), seen), atol=1e-5)
+
+
+@needs_browser
+def test_numbers_are_written_as_python_writes_them(reader, page):
+    reader.open(page)
+    numbers = [0.0, -0.001, 0.004, 12.345, -7.0, *np.random.default_rng(2).normal(size=50).tolist()]
+    for digits in (0, 1, 2):
+        written = reader.call("(A, d) => A.map((x) => nlp104.write(x, d))", numbers, digits)
+        expected = [f"{x:.{digits}f}" for x in numbers]
+        expected = [x if float(x) else x.lstrip("-") for x in expected]
+        assert written == [x.replace("-", "−") for x in expected]
+    assert reader.evaluate("nlp104.write(-Infinity)") == "−∞"
+
+
+@needs_browser
+def test_a_matrix_looks_the_same_in_a_still_and_on_the_stage(reader, page):
+    reader.open(page)
+    values = np.array([[0.8, -0.4, 0.0], [0.3, -1.6, 1.2]])
+    hidden = np.array([[False, False, False], [True, False, False]])
+    look = """[...svg.querySelectorAll('rect')].map((rect) => {
+      const { fillOpacity, strokeOpacity, fill, stroke } = getComputedStyle(rect);
+      const [tinted, lined] = [fill !== 'none' && +fillOpacity > 0, stroke !== 'none'];
+      const { x, y, width, height } = rect.getBoundingClientRect();
+      const { left, top } = svg.getBoundingClientRect();
+      return [x - left, y - top, width, height, tinted && fill, tinted && +fillOpacity,
+              lined && +strokeOpacity > 0 && stroke, lined && +strokeOpacity > 0 && strokeOpacity];
+    }).filter((look) => look[4] || look[6])"""
+    drawing = Drawing(200)
+    drawing.matrix(10, 20, values, "a", width=44, height=34, digits=1, hidden=hidden)
+    still = reader.call(
+        f"""(html) => {{
+          const figure = document.querySelector('.explore');
+          figure.insertAdjacentHTML('beforeend', html);
+          const svg = figure.lastElementChild, found = {look};
+          svg.remove();
+          return found;
+        }}""",
+        drawing.svg(100),
+    )
+    moving = reader.call(
+        f"""(values, hidden) => {{
+          const svg = nlp104.svg('svg', {{ width: 200, height: 100 }});
+          document.querySelector('.explore').append(svg);
+          const of = (i, j) => ({{ hidden: hidden[i][j] }});
+          new nlp104.Stage(svg).draw([nlp104.matrix('m', values, {{
+            x: 10, y: 20, w: 44, h: 34, concept: 'a', max: 1.6, of }})], true);
+          svg.querySelectorAll('.hatch[opacity="0"]').forEach((rect) => rect.remove());
+          const found = {look};
+          svg.remove();
+          return found;
+        }}""",
+        values.tolist(),
+        hidden.tolist(),
+    )
+    assert len(still) == 11  # six cells, two tints, two outlines, one hatching
+    assert len(moving) == len(still)
+    for one, other in zip(still, moving, strict=True):
+        assert one[4::2] == other[4::2]
+        assert np.array(one[:4] + one[5::2], float) == pytest.approx(
+            np.array(other[:4] + other[5::2], float), abs=2e-3
         )
 
 
-@needs_browser
-def test_a_reader_with_a_keyboard_walks_through_all_versions(demo, tmp_path):
-    demo.save(tmp_path / "page.html")
-    url = (tmp_path / "page.html").as_uri()
+# --- one reader after the other ---
 
-    async def reader(tab):
-        for width in (390, 1280):
-            for theme in ("light", "dark"):
-                seen = await tab.open(url, width, theme)
-                assert seen["problems"] == []
-                assert tab.complaints == tab.missing == []
-                assert tab.requested == [url]
-        assert await _evaluate(tab, STATE) == {"version": "0", "state": "0,tired,0,1", "row": "0"}
-        await _press(tab, "Tab", 9)
-        for version in range(1, 7):
-            await _press(tab, "ArrowRight", 39)
-            state = await _evaluate(tab, STATE)
-            assert state["version"] == str(version)
-            expected = demo.data["states"][state["state"]]
-            said = await _evaluate(tab, "document.querySelector('.said').textContent")
-            assert said == expected["said"][int(state["row"])]
-            cells = "[...document.querySelectorAll('table.heat tbody td')].map(e => e.textContent)"
-            shown = iter(await _evaluate(tab, cells))
-            for panel in itertools.chain(*(group["panels"] for group in expected["groups"])):
-                for number in itertools.chain(*panel["numbers"]):
-                    text, weight = next(shown), panel["role"] == "weights"
-                    assert abs(float(text or 0) - number * (100 if weight else 1)) <= 0.501
-            assert not list(shown)
-        assert state == {"version": "6", "state": "6,tired,0,2", "row": "8"}
-        await _press(tab, "Tab", 9)  # the last word
-        await _press(tab, "ArrowRight", 39)
-        assert (await _evaluate(tab, STATE))["state"] == "6,wide,0,2"
-        await _press(tab, "Tab", 9)  # the heads
-        await _press(tab, "ArrowLeft", 37)
-        assert (await _evaluate(tab, STATE))["state"] == "6,wide,0,1"
-        await _press(tab, "Tab", 9)  # whose query
-        await _press(tab, "ArrowUp", 38)
-        assert (await _evaluate(tab, STATE))["row"] == "7"
-        await _press(tab, "Tab", 9)  # the mask
-        await _press(tab, " ", 32)
-        assert (await _evaluate(tab, STATE))["state"] == "6,wide,1,1"
-        said = await _evaluate(tab, "document.querySelector('.said').textContent")
-        assert said == demo.data["states"]["6,wide,1,1"]["said"][7]
 
-    visit(reader)
+def _go(reader, step, figure=0):
+    reader.call(
+        """(figure, step) => {
+          const root = document.querySelectorAll('.explore')[figure];
+          const slider = root.querySelector('input[type=range]');
+          slider.value = step;
+          slider.dispatchEvent(new Event('input'));
+        }""",
+        figure,
+        step,
+    )
+
+
+def _choose(reader, option, value, figure=0):
+    reader.call(
+        """(figure, option, value) => document.querySelectorAll('.explore')[figure]
+          .querySelector(`[data-option="${option}"] [value="${value}"]`).click()""",
+        figure,
+        option,
+        value,
+    )
+
+
+SEEN = """(figure) => {
+  const root = document.querySelectorAll('.explore')[figure];
+  return {
+    caption: root.querySelector('figcaption').textContent,
+    table: [...root.querySelectorAll('.unseen tr')].slice(1).map((row) =>
+      [...row.querySelectorAll('td')].map((cell) => cell.textContent)),
+    stage: [...root.querySelectorAll('.stage g > g')].map((group) =>
+      [group.getAttribute('class'), group.style.transform, group.textContent].join()).sort(),
+  };
+}"""
 
 
 @needs_browser
-def test_without_scripts_the_still_picture_is_there(demo, tmp_path):
-    demo.save(tmp_path / "page.html")
-    url = (tmp_path / "page.html").as_uri()
+@pytest.mark.parametrize("number", range(len(SCENES)), ids=SCENES)
+def test_what_is_heard_follows_what_is_seen(reader, page, number):
+    reader.open(page)
+    figure, read = f"document.querySelectorAll('.explore')[{number}]", set()
+    for step in range(reader.evaluate(f"scenes[{number}].chapters.length")):
+        _go(reader, step, number)
+        seen, drawn = reader.call(SEEN, number), reader.draw(number, step=step)
+        plain = reader.call("(caption) => nlp104.plain(caption)", drawn.caption)
+        assert seen["caption"] == plain
+        assert not re.search(r"[*$]|\[[qkvapr]\||undefined|NaN", plain)
+        assert len(seen["table"]) == len(drawn.rows)
+        for line, values in zip(seen["table"], drawn.values, strict=True):
+            assert len(values) == len(drawn.columns)
+            for text, value in zip(line, values, strict=True):
+                assert (text == "hidden") == np.isnan(value)
+                if text != "hidden":
+                    assert float(text.replace("−", "-")) == pytest.approx(value, abs=0.00501)
+        assert plain in reader.evaluate(f"{figure}.querySelector('[type=range]').ariaValueText")
+        read.add(plain)
+    assert len(read) == step + 1  # no two steps say the same
+    assert reader.evaluate(f"{figure}.querySelector('figcaption').ariaLive") == "polite"
+    assert reader.complaints == []
 
-    async def reader(tab):
-        await tab.ask("Emulation.setScriptExecutionDisabled", value=True)
-        await tab.ask("Page.navigate", url=url)
-        await asyncio.wait_for(tab.loaded.wait(), 60)
-        # What scripts of the page may not do, the debugger may.
-        assert await _evaluate(tab, "document.querySelector('.nlp104 img').naturalWidth") > 500
-        assert await _evaluate(tab, "document.querySelectorAll('table').length") == 0
 
-    visit(reader)
+PRESSED = """(figure, number) => {
+  const root = document.querySelectorAll('.explore')[figure];
+  const kinds = new Map([...root.querySelectorAll('[data-act]')].map((mark) =>
+    [mark.dataset.act.split(':')[0], mark]));
+  const mark = [...kinds.values()][number];
+  mark?.dispatchEvent(new MouseEvent('click', { bubbles: true }));
+  return mark?.dataset.act;
+}"""
+
+
+@needs_browser
+@pytest.mark.parametrize("name", SCENES)
+def test_every_state_has_an_address(reader, alone, name):
+    reader.open(alone[name])
+    start, steps = reader.state(), reader.evaluate("scenes[0].chapters.length")
+    assert reader.evaluate("location.hash") == ""
+    addresses = {}
+    for number in range(3):  # a step, then something that can be pressed in it
+        _go(reader, (number + 2) % steps)
+        if reader.call(PRESSED, 0, number):
+            reader.call(PRESSED, 0, number + 1)
+        addresses[reader.evaluate("location.hash")] = reader.state(), reader.call(SEEN, 0)
+    for option in reader.evaluate("[...document.querySelectorAll('.tools fieldset:not([hidden])')]"
+                                  ".map((set) => set.dataset.option)"):  # fmt: skip
+        _choose(reader, option, reader.evaluate(
+            f"[...document.querySelectorAll('[data-option={option}] input')].at(-1).value"
+        ))  # fmt: skip
+    addresses[reader.evaluate("location.hash")] = reader.state(), reader.call(SEEN, 0)
+    assert len(addresses) >= 3
+    for address, (state, seen) in addresses.items():
+        assert address.startswith(f"#{name}:")
+        reader.open(alone[name], at=address)
+        assert reader.state() == state
+        assert reader.call(SEEN, 0) == seen
+    kept = reader.evaluate("scenes[0].keep ?? []")
+    reader.evaluate("document.querySelector('[title=\"Start again\"]').click()")
+    assert reader.state() == start | {key: state[key] for key in kept}
+    assert reader.complaints == []
+
+
+@needs_browser
+@pytest.mark.parametrize("name", SCENES)
+def test_an_address_of_old_or_of_nobody_shows_the_figure(reader, alone, name):
+    reader.open(alone[name], at="#100%")
+    start = reader.state()
+    for address, step in {
+        f"{name}:": 0, "other:step=2": 0, f"{name}:step=-3&nobody=1": 0, f"{name}:step=two": 0,
+        f"{name}:step=1": 1, "100%": 1, f"{name}:step=2&mask=nobody&ending=&future=1": 2,
+        f"{name}:row=77&head=9&cell=Q99,9&weight=x&edits=x&order=9&step=2.5": None,
+    }.items():  # fmt: skip
+        reader.evaluate(f"location.hash = '#{address}'")
+        reader.rest()
+        if step is not None:
+            assert reader.state() == start | {"step": step}, address
+        assert reader.evaluate("document.querySelectorAll('.stage text').length") > 5, address
+        assert reader.complaints == [], address
+    reader.open(alone[name], at=f"#{address}")
+    reader.evaluate("document.querySelector('[title=\"One step on\"]').click()")
+    assert reader.complaints == []
+
+
+@needs_browser
+def test_a_link_on_the_page_leads_to_a_state(reader, page):
+    reader.open(page)
+    reader.evaluate(
+        "location.hash = '#evolution:step=4&ending=wide'; new Promise(requestAnimationFrame)"
+    )
+    assert (reader.state(2)["step"], reader.state(2)["ending"]) == (4, "wide")
+    assert [reader.state(figure)["step"] for figure in (0, 1, 3)] == [0, 0, 0]
+
+
+ACTIVE = "document.activeElement"
+
+
+@needs_browser
+def test_a_reader_with_a_keyboard_walks_through_all_steps(reader, alone):
+    reader.open(alone["evolution"])
+    for _ in range(3):  # the title's tools, then the stage
+        reader.press("Tab")
+        if reader.evaluate(f"{ACTIVE}.className") == "stage":
+            break
+    assert reader.evaluate(f"{ACTIVE}.className") == "stage"
+    steps = reader.evaluate("scenes[0].chapters.length")
+    for keys, step in (
+        (["ArrowRight"], 1), (["ArrowRight", "ArrowRight"], 3), (["ArrowLeft"], 2),
+        (["End"], steps - 1), (["ArrowRight"], steps - 1), (["Home"], 0), (["ArrowLeft"], 0),
+    ):  # fmt: skip
+        reader.press(*keys)
+        assert reader.state()["step"] == step
+    assert reader.evaluate(f"{ACTIVE}.className") == "stage"
+
+
+@needs_browser
+def test_a_reader_with_a_keyboard_presses_what_can_be_pressed(reader, alone):
+    reader.open(alone["evolution"], at="#evolution:step=5")
+    reader.evaluate("document.querySelector('.stage').focus()")
+    reader.press("Tab")
+    assert reader.evaluate(f"{ACTIVE}.getAttribute('aria-label')") == "Query of it"
+    assert reader.evaluate(f"{ACTIVE}.getAttribute('aria-pressed')") == "true"
+    reader.press("ArrowUp")  # moves on and presses
+    assert reader.evaluate(f"{ACTIVE}.getAttribute('aria-label')") == "Query of street"
+    assert reader.state()["row"] == 2
+    reader.press("ArrowUp", "ArrowUp", "ArrowUp")  # stops at the first
+    assert reader.state()["row"] == 0
+    reader.press("Escape")
+    assert reader.evaluate(f"{ACTIVE}.className") == "stage"
+    for key in ("Enter", " "):
+        reader.open(alone["projection"], at="#projection:step=3")
+        reader.evaluate("document.querySelector('.stage').focus()")
+        reader.press("Tab")
+        pressed = reader.evaluate(f"{ACTIVE}.dataset.act")
+        assert pressed.startswith("swap:")
+        reader.press(key)
+        assert reader.state()["order"] == "1,0,2,3,4"
+        assert reader.evaluate(f"{ACTIVE}.dataset.act") == pressed  # still in the hand
+        assert reader.state()["step"] == 3  # neither played nor moved
+
+
+REACHED = """(figure) => {
+  const root = document.querySelectorAll('.explore')[figure];
+  const marks = [...root.querySelectorAll('[data-act]')];
+  const places = new Map(marks.map((mark) => [mark.dataset.at, mark]));
+  const reached = new Set(marks.filter((mark) => mark.tabIndex === 0));
+  for (const mark of reached) {
+    const [group, row, column] = mark.dataset.at.split(':');
+    for (const [down, right] of [[0, 1], [0, -1], [1, 0], [-1, 0]]) {
+      const next = places.get(`${group}:${+row + down}:${+column + right}`);
+      if (next) reached.add(next);
+    }
+  }
+  const can = new Set([...reached].map((mark) => mark.dataset.act));
+  return [
+    marks.map((mark) => mark.dataset.act).filter((act) => !can.has(act)),
+    marks.filter((mark) => mark.getAttribute('role') !== 'button'
+      || !mark.getAttribute('aria-label') || mark.closest('[aria-hidden=true]')).length,
+    [...root.querySelectorAll('.stage g > g:not([data-act])')].filter((mark) =>
+      mark.getAttribute('aria-hidden') !== 'true').length,
+  ];
+}"""
+
+
+@needs_browser
+@pytest.mark.parametrize("number", range(len(SCENES)), ids=SCENES)
+def test_a_keyboard_reaches_all_that_a_hand_does(reader, page, number):
+    reader.open(page)
+    for step in range(reader.evaluate(f"scenes[{number}].chapters.length")):
+        _go(reader, step, number)
+        for pressed in range(-1, 3):
+            if pressed >= 0:
+                reader.call(PRESSED, number, pressed)
+            assert reader.call(REACHED, number) == [[], 0, 0], (step, pressed)
+
+
+@needs_browser
+def test_it_plays_by_itself_and_stops_at_a_touch(reader, alone):
+    reader.open(alone["masked_attention"])
+    reader.evaluate("document.querySelector('.stage').focus()")
+    button = "document.querySelector('.play').textContent"
+    live = "document.querySelector('figcaption').getAttribute('aria-live')"
+    assert (reader.evaluate(button), reader.evaluate(live)) == ("Play", "polite")
+    reader.press(" ")
+    assert (reader.evaluate(button), reader.evaluate(live)) == ("Pause", "off")
+    deadline = time.monotonic() + 10
+    while reader.state()["step"] == 0:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert reader.evaluate("location.hash") == ""  # the history is not filled while it plays
+    reader.press(" ")
+    assert (reader.evaluate(button), reader.evaluate(live)) == ("Play", "polite")
+    assert reader.state()["step"] == 1
+    assert reader.evaluate("location.hash") == "#masked_attention:step=1"
+    reader.press("End", " ")  # from the end it plays from the start
+    assert (reader.state()["step"], reader.evaluate(button)) == (0, "Pause")
+    reader.press("ArrowRight")
+    assert (reader.state()["step"], reader.evaluate(button)) == (1, "Play")
+
+
+@needs_browser
+def test_nothing_moves_for_a_reader_who_wants_it_so(reader, alone):
+    moving = "document.querySelector('.stage').getAnimations({ subtree: true }).length"
+    for motion, moves in (("reduce", False), ("no-preference", True)):
+        reader.open(alone["projection"], motion=motion)
+        reader.evaluate("document.querySelector('.stage').focus()")
+        reader.press("End")
+        assert (reader.evaluate(moving) > 0) is moves
+        if moves:
+            reader.evaluate("new Promise((done) => setTimeout(done, 700))")
+            glided = reader.call(SEEN, 0)
+        else:
+            still = reader.call(SEEN, 0)
+    assert glided == still
+
+
+@needs_browser
+def test_two_copies_live_on_one_page(reader, figures, tmp_path):
+    path = write(tmp_path / "page.html", figures["evolution"], figures["evolution"])
+    reader.open(path)
+    start = reader.state(1)
+    _go(reader, 3, figure=1)
+    _choose(reader, "ending", "wide", figure=1)
+    assert reader.state(0) == start
+    assert reader.state(1) == start | {"step": 3, "ending": "wide"}
+    address = reader.evaluate("location.hash")
+    assert address.startswith("#evolution-2:")
+    checked = "[...document.querySelectorAll('.tools input:checked')].map((i) => i.value)"
+    assert reader.evaluate(checked) == ["tired", "wide"]
+    reader.open(path, at=address)
+    assert reader.state(0) == start
+    assert reader.state(1) == start | {"step": 3, "ending": "wide"}
+    reader.open(path, at=address.replace("-2", ""))
+    assert reader.state(0) == start | {"step": 3, "ending": "wide"}
+    assert reader.state(1) == start
+    assert reader.complaints == []
+
+
+@needs_browser
+def test_the_still_stands_in_where_scripts_are_off(reader, alone):
+    shown = """[...document.querySelectorAll('.instead')].map((still) => [
+      still.checkVisibility(), still.querySelectorAll('svg rect').length > 8,
+      still.scrollWidth <= document.documentElement.clientWidth])"""
+    stages = "document.querySelectorAll('.stage').length"
+    for path in alone.values():
+        reader.ask("Emulation.setScriptExecutionDisabled", value=True)
+        try:  # what scripts of the page may not do, the debugger may
+            reader.open(path, width=390)
+            assert reader.evaluate(shown) == [[True, True, True]], path.name
+            assert reader.evaluate(stages) == 0
+        finally:
+            reader.ask("Emulation.setScriptExecutionDisabled", value=False)
+        reader.open(path, width=390)
+        assert [visible for visible, *_ in reader.evaluate(shown)] == [False]
+        assert reader.evaluate(stages) == 1
+
+
+# --- on every window ---
+
+LOOK = """(figure, contrast, choices) => {
+  const root = document.querySelectorAll('.explore')[figure];
+  const svg = root.querySelector('.stage svg'), slider = root.querySelector('[type=range]');
+  const page = document.documentElement, problems = new Set();
+  const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+  const colours = new Map();
+  const rgba = (name) => {
+    if (!colours.has(name)) {
+      canvas.clearRect(0, 0, 1, 1);
+      canvas.fillStyle = name;
+      canvas.fillRect(0, 0, 1, 1);
+      colours.set(name, [...canvas.getImageData(0, 0, 1, 1).data].map((v) => v / 255));
+    }
+    return colours.get(name);
+  };
+  const luminance = (rgb) => rgb.slice(0, 3)
+    .map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const ground = rgba(getComputedStyle(root).backgroundColor);
+  const look = (where) => {
+    if (page.scrollWidth > page.clientWidth) problems.add(`${where}: scrolls sideways`);
+    const frame = svg.getBoundingClientRect(), sizes = new Map();
+    for (const text of svg.querySelectorAll('text')) {
+      const words = text.textContent.trim(), group = text.parentNode;
+      if (!words || text.getAttribute('opacity') === '0') continue;
+      if (group.getAttribute('opacity') === '0') continue;
+      const { left, right } = text.getBoundingClientRect();
+      if (left < frame.left - 4 || right > frame.right + 4) // − is wider than a digit
+        problems.add(`${where}: ${words} from ${left - frame.left} to ${right - frame.left}`);
+      const pieces = text.children.length ? [...text.children] : [text];
+      for (const piece of pieces) if (parseFloat(getComputedStyle(piece).fontSize) < 12)
+        problems.add(`${where}: ${words} is small`);
+      if (!contrast || group.getAttribute('opacity') !== '1') continue;
+      let below = ground;
+      for (const rect of group.querySelectorAll('rect:not([opacity="0"])')) {
+        const { fill, fillOpacity } = getComputedStyle(rect);
+        if (fill === 'none' || fill.startsWith('url')) continue;
+        const colour = rgba(fill), share = colour[3] * fillOpacity;
+        below = below.map((v, i) => (1 - share) * v + share * colour[i]);
+      }
+      for (const piece of pieces) {
+        const pair = [rgba(getComputedStyle(piece).fill), below].map(luminance);
+        const ratio = (Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05);
+        if (ratio < 4.5) problems.add(`${where}: ${words} has a contrast of ${ratio}`);
+      }
+    }
+  };
+  for (const option of [null, ...(choices ? root.querySelectorAll('.tools input') : [])]) {
+    root.querySelector('[title="Start again"]').click();
+    option?.click();
+    for (let step = 0; step <= slider.max; step++) {
+      slider.value = step;
+      slider.dispatchEvent(new Event('input'));
+      look(`${option ? `${option.name} ${option.value}, ` : ''}step ${step}`);
+    }
+    const first = [...root.querySelectorAll('.tools input')].find((i) => i.name === option?.name);
+    first?.click();
+  }
+  root.querySelector('[title="Start again"]').click();
+  return [...problems];
+}"""
+
+
+@needs_browser
+@pytest.mark.parametrize("number", range(len(SCENES)), ids=SCENES)
+def test_every_step_fits_every_window(reader, page, number):
+    reader.open(page)
+    for width in WIDTHS:
+        for theme in ("light", "dark"):
+            reader.dress(width, theme)
+            reader.rest()
+            colours = width == 782  # they are the same at every width
+            problems = reader.call(LOOK, number, colours, colours or theme == "light")
+            assert problems == [], (width, theme)
+    assert reader.complaints == []
+    assert reader.requested == [page.as_uri()]
+
+
+@needs_browser
+def test_a_page_follows_the_theme_that_is_chosen_on_it(reader, page):
+    ground = "getComputedStyle(document.querySelector('.explore')).backgroundColor"
+    light, dark = "rgb(255, 255, 255)", "rgb(20, 24, 30)"
+    for system, own, said in (
+        ("light", light, {"theme": "dark"}), ("dark", dark, {"theme": "light"}),
+    ):  # fmt: skip
+        reader.open(page, theme=system)
+        assert reader.evaluate(ground) == own
+        reader.evaluate(f"document.documentElement.dataset.theme = '{said['theme']}'")
+        assert reader.evaluate(ground) == ({light, dark} - {own}).pop()
+
+
+def test_every_concept_has_its_classes():
+    style = sheet()
+    for concept in CONCEPTS:
+        for kind in (f".f-{concept} ", f".s-{concept} ", f".t-{concept} ", f".f-t-{concept} "):
+            assert kind in style

@@ -121,23 +121,38 @@ def to_html(figure, alt):
     """A figure as HTML that needs nothing else: two layouts and the style sheet.
 
     Args:
-        figure: a `matplotlib.figure.Figure`. It is left in the layout for a phone.
+        figure: a `matplotlib.figure.Figure`, which is left in the layout for a phone; or several
+            by their titles, side by side.
         alt: words for a reader who cannot see it.
     """
+    label = html.escape(alt, quote=True)
+    if isinstance(figure, dict):
+        row = _row(figure).replace("<div", f'<div role="img" aria-label="{label}"', 1)
+        return f'<figure class="nlp104 still"><style>{sheet()}</style>{row}</figure>'
     drawings = []
     for layout, arrange in (("wide", _spread), ("narrow", _stack)):
         arrange(figure)
         svg = _svg(figure, layout)
-        about = f'class="plot {layout}" role="img" aria-label="{html.escape(alt, quote=True)}"'
+        about = f'class="plot {layout}" role="img" aria-label="{label}"'
         drawings.append(svg.replace("<svg", f"<svg {about}", 1))
     return f'<figure class="nlp104 still"><style>{sheet()}</style>{"".join(drawings)}</figure>'
+
+
+def _row(figures):
+    """Several drawings side by side, each under its title; a narrow page breaks the row."""
+    pieces = "".join(
+        f'<div><p class="title">{html.escape(title)}</p>{_svg(figure, title)}</div>'
+        for title, figure in figures.items()
+    )
+    return f'<div class="row">{pieces}</div>'
 
 
 def show(figure, alt):
     """Display a figure in a notebook.
 
     Args:
-        figure: what a function of `nlp104.figures.plots` returned.
+        figure: what a function of `nlp104.figures.plots` returned; or several drawings of
+            `nlp104.figures.architecture` by their titles, to be shown side by side.
         alt: words for a reader who cannot see it: what is drawn, and what it shows.
 
     Raises:
@@ -194,6 +209,8 @@ def _svg(figure, salt):
         figure.draw_without_rendering()  # from here on it is known how long a title may be
         for axes in figure.axes:
             _wrap_title(figure, axes)
+            for image in axes.images:  # as many dots as it has numbers; the page enlarges them
+                image.set_interpolation("none")
         file = io.StringIO()
         canvas.print_svg(file, metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
     svg = file.getvalue()

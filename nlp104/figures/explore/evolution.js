@@ -29,7 +29,7 @@ nlp104.scene("evolution", (data, { sum, range, transpose, multiply, most, softma
 
   function draw(state, W) {
     const C = compute(state), { step } = state, slim = W < 560, head = step === 6 ? state.head : 0, H = C.heads[head], row = followed(state, C);
-    const M = [], size = slim ? 12 : 13, rh = 30, tiny = slim ? 9 : 11, wide = slim ? 10 : 12, pw = slim ? 66 : 72, depth = data.features.length, fresh = NEW[step];
+    const M = [], size = slim ? 12 : 13, rh = 30, tiny = W < 320 ? 8 : slim ? 9 : 11, wide = W < 320 ? 9 : slim ? 10 : 12, pw = slim ? 66 : 72, depth = data.features.length, fresh = NEW[step];
     const outlined = (x, y, w, h) => M.push(area("new", { x: x - 5, y: y - 5, w: w + 10, h: h + 10 }, { outline: true, concept: "a", radius: 8, layer: 2 }));
 
     // Left: X, and where a version has them W_Q, W_K, W_V above their products.
