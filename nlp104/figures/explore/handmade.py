@@ -57,8 +57,8 @@ def kernels(version):
         version: 0 to 6.
 
     Returns:
-        A list of arrays. Version 6 has two heads: in the first a pronoun looks for an adjective, in
-        the second for any noun.
+        A list of arrays. In version 6 they have two heads. In the first a pronoun looks for an
+        adjective, in the second for any noun.
     """
     if version == 0:  # One hidden unit for what lives, one for places; the query turns one off.
         sorts = KEYS[:, :2]
