@@ -1,5 +1,7 @@
 """The explorable of Q = X W_Q, K = X W_K and V = X W_V: its numbers are NumPy's, in every state."""
 
+import re
+
 import numpy as np
 import pytest
 from browser import needs_browser
@@ -209,6 +211,22 @@ def test_arrays_that_do_not_fit_are_refused_in_words(case):
     with pytest.raises(ValueError, match="Expected") as caught:
         explore.projection(*arguments)
     assert f"Expected {name} of shape {wanted}. Received: {given}." in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"kernels": ARRAYS["whole"][1:3]}, "Expected W_Q, W_K and W_V. Received: 2 matrices."),
+        ({"features": FEATURES[:4]}, "Expected 5 features. Received: 4."),
+        ({"follow": 4}, "Expected follow from 0 to 3. Received: 4."),
+        ({"follow": -1}, "Expected follow from 0 to 3. Received: -1."),
+    ],
+)
+def test_whatever_else_does_not_fit_is_refused_in_words(change, message):
+    X, *kernels = ARRAYS["whole"]
+    arguments = {"inputs": X, "kernels": kernels, "tokens": TOKENS, "features": FEATURES} | change
+    with pytest.raises(ValueError, match=re.escape(message)):
+        explore.projection(**arguments)
 
 
 def test_the_still_holds_the_same_numbers():

@@ -26,6 +26,13 @@ PARTS = {
     "linear, softmax": ("part3/the-model", "r"),
     "next word": ("part3/translating", "r"),
 }
+SPOKEN = {  # names of links hold the words that are seen
+    "tokens": "English, French so far",
+    "positions": "+ positions",
+    "masked self-attention": "masked attention",
+    "layers": "N × layers",
+    "next word": "next French word",
+}
 ATTENTIONS = ("self-attention", "masked self-attention", "cross-attention")
 EVERYTHING = tuple(PARTS)
 # What a chapter may be about: the parts that are lit, and what they do, in one sentence.
@@ -70,7 +77,7 @@ TOPICS = {
         "One word comes out at the top, goes in again at the bottom, and the next one follows.",
     ),
 }
-WIDTH, LEFT, RIGHT = 320, 76, 240
+WIDTH, LEFT, RIGHT = 320, 76, 236
 BOX = 118
 
 
@@ -133,7 +140,8 @@ def _draw(topic):
     @contextmanager
     def part(name):
         chapter, concept = PARTS[name]
-        drawing.elements.append(f'<a href="{_address(chapter)}" aria-label="{name}">')
+        spoken = SPOKEN.get(name, name)
+        drawing.elements.append(f'<a href="{_address(chapter)}" aria-label="{spoken}">')
         yield {"concept": concept, "lit": name in lit}
         drawing.elements.append("</a>")
 
@@ -170,7 +178,7 @@ def _draw(topic):
                 "rx": 10,
             }
             drawing.add("rect", **size, class_="frame" + " lit" * look["lit"])
-        for x, y in ((LEFT - BOX / 2 - 8, high + step - 16), (RIGHT + BOX / 2 + 4, high - 16)):
+        for x, y in ((LEFT - BOX / 2 - 8, high + step - 16), (RIGHT + BOX / 2 + 3, high - 16)):
             drawing.text(x, y, "N ×", size=12, muted=True)
     cross = high + step + 47  # the height of the decoder's cross-attention
     bend = (LEFT + RIGHT) / 2
@@ -213,4 +221,5 @@ def _draw(topic):
                 muted=not look["lit"],
                 strong=look["lit"],
             )
-    return drawing.svg(foot + 84, label=f"The Transformer. Lit: {', '.join(lit)}.")
+    svg = drawing.svg(foot + 84, label=f"The Transformer. Lit: {', '.join(lit)}.")
+    return svg.replace('role="img"', 'role="group"', 1)  # it holds links

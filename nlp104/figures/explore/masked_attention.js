@@ -19,7 +19,7 @@ nlp104.scene("masked_attention", (data, { sum, range, softmax, write, cell, area
   function shown(state, R) {
     const by = (value) => R.reduce((best, row) => (value(row) > value(best) ? row : best));
     return R.find(({ i }) => i === state.row) ?? R.find(({ empty }) => empty)
-      ?? (state.when === "after" ? by(({ total }) => -total) : state.future === "visible" ? by(({ leak }) => leak) : steps[state.step].all ? R.at(-3) : R.at(-1));
+      ?? (state.when === "after" ? by(({ total }) => -total) : state.future === "visible" ? by(({ leak }) => leak) : (steps[state.step].all && R.at(-3)) || R.at(-1));
   }
 
   function draw(state, W) {
@@ -40,7 +40,7 @@ nlp104.scene("masked_attention", (data, { sum, range, softmax, write, cell, area
       M.push(token(`r${i}`, { x: 0, y: y(i) + 4, w: pw, h: rh - 8 }, { word: words[i], size: slim ? 12 : 14, chosen, act: `row:${i}`, at: `r:${i}:0`, first: chosen, pressed: chosen, says: `Row ${words[i]}` }));
       M.push(token(`c${i}`, { x: cx(i) + 1, y: 24, w: cw - 2, h: 26 }, { word: words[i], size: slim ? 12 : 13.5, bare: true }));
       places.forEach((j, b) => M.push(cell(`w${i},${j}`, { x: cx(j), y: y(i), w: cw, h: rh, value: weights[b] }, {
-        concept: "a", max: 0.9, digits: 2, size, hidden: hidden[b], text: hidden[b] ? "0" : undefined, leak: ahead[b], act: `row:${i}`, at: `w:${i}:${j}`, says: `${words[i]} looks at ${words[j]}: ${hidden[b] ? "hidden" : write(weights[b])}`,
+        concept: "a", max: 0.9, digits: 2, size, hidden: hidden[b], text: hidden[b] ? "0" : undefined, leak: ahead[b], act: `row:${i}`, at: `w:${i}:${j}`, says: `${words[i]} looks at ${words[j]}: ${hidden[b] ? "0, hidden" : write(weights[b])}`,
       })));
       const answer = places.findIndex((j, b) => ahead[b] && words[j] === data.next[i]);
       if (answer >= 0) M.push(area(`answer${i}`, { x: cx(places[answer]), y: y(i), w: cw, h: rh }, { outline: true, concept: "ink", radius: 5, layer: 2 }));
@@ -97,7 +97,7 @@ nlp104.scene("masked_attention", (data, { sum, range, softmax, write, cell, area
     draw,
     move: (state) => (state.row = -1),
     option(state, name, value) { // something to be seen must be there
-      if ((value === "visible" || value === "after") && state.step < 2) state.step = 3;
+      if ((value === "visible" || value === "after") && state.step < 2) state.step = Math.min(3, steps.length - 1);
       if (name === "padding") state.row = -1;
     },
     press: (state, [, row]) => (state.row = Number(row)),

@@ -82,7 +82,7 @@ globalThis.nlp104 ??= (() => {
       piece.textContent = run.text;
       piece.setAttribute("class", `${run.maths ? `maths${run.italic ? "" : " up"}` : ""} ${run.concept ? `f-t-${run.concept}` : ""}`);
       if (run.strong) piece.setAttribute("font-weight", 650);
-      if (run.shift) piece.setAttribute("font-size", Math.max(12, 0.72 * size));
+      if (run.shift) piece.style.fontSize = `${Math.max(12, 0.72 * size)}px`; // as an attribute it would yield to .maths
       return piece;
     }));
   }

@@ -29,11 +29,17 @@ def projection(inputs, kernels, tokens, features=(), follow=0):
         >>> projection(np.eye(2), [np.eye(2)] * 3, ["the", "cat"]).data["tokens"]
         ['the', 'cat']
     """
+    if len(kernels) != 3:
+        raise ValueError(f"Expected W_Q, W_K and W_V. Received: {len(kernels)} matrices.")
     inputs = as_matrix(inputs, (len(tokens), None), "inputs")
     kernels = [
         as_matrix(kernel, (inputs.shape[1], None), f"W_{letter}")
         for letter, kernel in zip("QKV", kernels, strict=True)
     ]
+    if len(features) not in (0, inputs.shape[1]):
+        raise ValueError(f"Expected {inputs.shape[1]} features. Received: {len(features)}.")
+    if not 0 <= follow < len(tokens):
+        raise ValueError(f"Expected follow from 0 to {len(tokens) - 1}. Received: {follow}.")
     data = {
         "tokens": list(tokens),
         "features": list(features),
