@@ -15,11 +15,13 @@ nlp104.scene("masked_attention", (data, { sum, range, softmax, write, cell, area
       return { i, places, hidden, scores, masked, all, weights, ahead, total: sum(weights), leak: sum(weights.filter((_, b) => ahead[b])), empty: hidden.every(Boolean) };
     });
   }
+  // How much of a row's weight lies on the very word that it has to write.
+  const copied = ({ i, places, ahead, weights }) => sum(weights.filter((_, b) => ahead[b] && words[places[b]] === data.next[i]));
   // The row that is followed: the reader's, or the one that shows most of what is wrong, or the newest.
   function shown(state, R) {
     const by = (value) => R.reduce((best, row) => (value(row) > value(best) ? row : best));
     return R.find(({ i }) => i === state.row) ?? R.find(({ empty }) => empty)
-      ?? (state.when === "after" ? by(({ total }) => -total) : state.future === "visible" ? by(({ leak }) => leak) : (steps[state.step].all && R.at(-3)) || R.at(-1));
+      ?? (state.when === "after" ? by(({ total }) => -total) : state.future === "visible" ? by(copied) : (steps[state.step].all && R.at(-3)) || R.at(-1));
   }
 
   function draw(state, W) {
@@ -73,8 +75,8 @@ nlp104.scene("masked_attention", (data, { sum, range, softmax, write, cell, area
     if (traced.empty) caption = before ? `Row ${name} may look at nothing. The softmax would divide 0 by 0, so the row is set to **zeros**: it adds up to **0.00** and carries nothing.` : `Row ${name} may look at nothing: the mask takes all of its weights, so the row adds up to **0.00** and carries nothing.`;
     else if (!before && Math.abs(traced.total - 1) > 0.005) caption = `Masked too late: the softmax has shared out 1 over every word, then the mask throws **${write(1 - traced.total)}** of it away. Row ${name} keeps only **${write(traced.total)}**.`;
     else if (state.future === "visible" && traced.leak > 0) {
-      const answer = traced.places.findIndex((j, b) => traced.ahead[b] && words[j] === data.next[traced.i]);
-      caption = `A leak: row ${name} must write ${target}, and [a|**${write(traced.leak)}**] of its weight lies on words that come later${answer >= 0 ? `, [a|**${write(traced.weights[answer])}**] on ${target} itself` : ""}. Trained like this it learns to copy.`;
+      const lies = `[a|**${write(traced.leak)}**] of its weight lies on words that come later`, answer = copied(traced);
+      caption = data.next[traced.i] ? `A leak: row ${name} must write ${target}, and ${lies}${answer ? `, [a|**${write(answer)}**] on ${target} itself (framed)` : ""}. A model that is trained like this learns to copy.` : `A leak, though row ${name} has nothing to write: ${lies}.`;
     } else if (state.future === "visible" && newest > 1) caption = `Row ${name} comes last and has no future to see. Choose a row above it: each of them can now look ahead.`;
     else if (all) caption = `In training all **${most}** rows are computed at once. Thanks to the mask each is, number for number, the row that came out while writing.`;
     else if (newest === 1) caption = `The decoder begins with one token. Its row has a single weight, **1.00**, and it must write **${data.next[1]}**.`;
@@ -98,6 +100,7 @@ nlp104.scene("masked_attention", (data, { sum, range, softmax, write, cell, area
     move: (state) => (state.row = -1),
     option(state, name, value) { // something to be seen must be there
       if ((value === "visible" || value === "after") && state.step < 2) state.step = Math.min(3, steps.length - 1);
+      if (name === "when" && value === "after") state.future = "hidden"; // or there is nothing to hide
       if (name === "padding") state.row = -1;
     },
     press: (state, [, row]) => (state.row = Number(row)),
