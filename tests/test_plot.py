@@ -354,7 +354,7 @@ def test_no_figure_stays_open_and_the_backend_is_left_alone():
 
 
 def test_the_weights_colours_run_evenly_from_nothing_to_full():
-    steps = np.diff(style.WEIGHTS(np.linspace(0, 1, 65))[:, 3])
+    steps = np.diff(style.tint("a")(np.linspace(0, 1, 65))[:, 3])
     assert steps.min() > 0
     assert steps.max() < 2 * steps.mean()
 

@@ -90,9 +90,9 @@ def is_drawing(output):
 def canonical(notebook):
     """The one way in which a notebook is written, as text.
 
-    Of the metadata, the tags are kept. A cell that begins
-    with `# @title` is folded wherever a chapter is read: in the book, in Colab and in JupyterLab.
-    Its outputs stay visible unless it is a solution (`hide-cell`).
+    Of the metadata, the tags are kept. A cell that begins with `# @title` is folded wherever a
+    chapter is read: in the book, in Colab and in JupyterLab. Its outputs stay visible unless it is
+    a solution (`hide-cell`).
     """
     notebook = copy.deepcopy(notebook)
     notebook.metadata = METADATA

@@ -145,10 +145,12 @@ def _draw(topic):
         yield {"concept": concept, "lit": name in lit}
         drawing.elements.append("</a>")
 
-    def block(name, x, y, height=22, words=None):
+    def block(name, x, y, height=22):
         with part(name) as look:
-            words = words or name.replace("masked self-", "masked ")
-            drawing.box(x - BOX / 2, y, BOX, height, words, size=12, **look)
+            drawing.box(x - BOX / 2, y, BOX, height, SPOKEN.get(name, name), size=12, **look)
+
+    def words(x, y, text, lit):
+        drawing.text(x, y, text, anchor="middle", size=12, muted=not lit, strong=lit)
 
     def sub_layer(name, x, y, side):
         """One sub-layer from its upper edge down: normalise, add, the part, the wire past it."""
@@ -198,28 +200,12 @@ def _draw(topic):
         sub_layer(name, LEFT, high + (number + 1) * step, -1)
     block("linear, softmax", RIGHT, 22)
     for x in (LEFT, RIGHT):
-        block("positions", x, foot + 8, words="+ positions")
+        block("positions", x, foot + 8)
         block("embedding", x, foot + 38)
     with part("next word") as look:
-        drawing.text(
-            RIGHT,
-            9,
-            "next French word",
-            anchor="middle",
-            size=12,
-            muted=not look["lit"],
-            strong=look["lit"],
-        )
+        words(RIGHT, 9, SPOKEN["next word"], look["lit"])
     with part("tokens") as look:
-        for x, words in ((LEFT, "English"), (RIGHT, "French so far")):
-            drawing.text(
-                x,
-                foot + 74,
-                words,
-                anchor="middle",
-                size=12,
-                muted=not look["lit"],
-                strong=look["lit"],
-            )
-    svg = drawing.svg(foot + 84, label=f"The Transformer. Lit: {', '.join(lit)}.")
-    return svg.replace('role="img"', 'role="group"', 1)  # it holds links
+        words(LEFT, foot + 74, "English", look["lit"])
+        words(RIGHT, foot + 74, "French so far", look["lit"])
+    label = f"The Transformer. Lit: {', '.join(lit)}."
+    return drawing.svg(foot + 84, label, role="group")  # it holds links

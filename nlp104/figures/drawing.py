@@ -14,6 +14,12 @@ from nlp104.figures.language import LETTERS
 SIGN = re.compile(r"\[(.+)\]")  # no word: [PAD], [START], [END]
 
 
+def shown(word):
+    """A word as it is drawn: of what is no word, such as [END], what stands in the brackets."""
+    sign = SIGN.fullmatch(word)
+    return sign[1].lower() if sign else word
+
+
 class Drawing:
     """SVG elements in a row, in pixels.
 
@@ -91,13 +97,11 @@ class Drawing:
         """Words as pills, one below the other or `across`; signs such as [END] are dashed."""
         for number, word in enumerate(words):
             place = (x + number * width, y) if across else (x, y + number * height)
-            sign = SIGN.fullmatch(word)
-            look = "pill" + " sign" * bool(sign) + " chosen" * (number == chosen)
+            look = "pill" + " sign" * (shown(word) != word) + " chosen" * (number == chosen)
             size = {"width": width - 2, "height": height - 4, "rx": 9}
             self.add("rect", x=place[0] + 1, y=place[1] + 2, **size, class_=look)
             middle = place[0] + width / 2, place[1] + height / 2
-            word = sign[1].lower() if sign else word
-            self.text(*middle, word, anchor="middle", on=number == chosen, size=12)
+            self.text(*middle, shown(word), anchor="middle", on=number == chosen, size=12)
 
     def box(self, x, y, width, height, words, concept=None, lit=False, size=13):
         """Something that computes; coloured by its concept where it is `lit`."""
@@ -161,14 +165,15 @@ class Drawing:
             content = f'<tspan class="maths">{content}</tspan>'
         self.add("text", content, x=x, y=y, dy="0.35em", **look)
 
-    def svg(self, height, label=None):
+    def svg(self, height, label=None, role="img"):
         """The whole as an SVG element.
 
         Args:
             height: in pixels.
             label: words for those who cannot see it, unless they stand around it.
+            role: what it is to them: ``"img"``, or ``"group"`` where it holds links.
         """
-        about = f' role="img" aria-label="{html.escape(label, quote=True)}"' if label else ""
+        about = f' role="{role}" aria-label="{html.escape(label, quote=True)}"' if label else ""
         size = f'viewBox="0 0 {self.width} {height:g}" style="width:{self.width}px"'
         return f'<svg{about} {size} font-family="{LETTERS}">{"".join(self.elements)}</svg>'
 

@@ -51,7 +51,6 @@ def tint(token, strongest=1.0, negative=None):
     return LinearSegmentedColormap.from_list(token, colours)
 
 
-WEIGHTS = tint("a")  # faint = little, full = much
 SIGNED = tint("p", negative="k")  # amber = negative, clear = zero, purple = positive
 LEGIBLE = 0.62  # the strongest tint that ink can be read on
 
@@ -64,7 +63,6 @@ STYLE = {
     "figure.dpi": 96,
     "savefig.transparent": True,
     "svg.fonttype": "none",  # text stays text: the page's own letters, and it can be searched
-    "svg.hashsalt": "nlp104",
     "axes.facecolor": "none",
     "axes.edgecolor": _light("edge"),
     "axes.labelcolor": MUTED,
@@ -127,8 +125,9 @@ def to_html(figure, alt):
     """
     label = html.escape(alt, quote=True)
     if isinstance(figure, dict):
-        row = _row(figure).replace("<div", f'<div role="img" aria-label="{label}"', 1)
-        return f'<figure class="nlp104 still"><style>{sheet()}</style>{row}</figure>'
+        return (
+            f'<figure class="nlp104 still"><style>{sheet()}</style>{_row(figure, label)}</figure>'
+        )
     drawings = []
     for layout, arrange in (("wide", _spread), ("narrow", _stack)):
         arrange(figure)
@@ -138,13 +137,13 @@ def to_html(figure, alt):
     return f'<figure class="nlp104 still"><style>{sheet()}</style>{"".join(drawings)}</figure>'
 
 
-def _row(figures):
+def _row(figures, label):
     """Several drawings side by side, each under its title; a narrow page breaks the row."""
     pieces = "".join(
         f'<div><p class="title">{html.escape(title)}</p>{_svg(figure, title)}</div>'
         for title, figure in figures.items()
     )
-    return f'<div class="row">{pieces}</div>'
+    return f'<div role="img" aria-label="{label}" class="row">{pieces}</div>'
 
 
 def show(figure, alt):
@@ -188,9 +187,9 @@ def _stack(figure):
         else:  # a matrix keeps its form; an inch is for the letters
             form = abs(np.ptp(axes.get_ylim()) / np.ptp(axes.get_xlim()))
             heights.append(min(4.6, (PHONE - 1.1) * form + 1.0))
-    rows = figure.add_gridspec(len(panels), 1, height_ratios=heights)
-    for row, axes in enumerate(panels):
-        axes.set_subplotspec(rows[row])
+    stack = figure.add_gridspec(len(panels), 1, height_ratios=heights)
+    for place, axes in zip(stack, panels, strict=True):
+        axes.set_subplotspec(place)
         axes.tick_params(labelleft=True)
         names = [label for label in axes.get_xticklabels() if label.get_text()]
         wide = sum((len(n.get_text()) + 1) * LETTER * n.get_fontsize() / 72 for n in names)

@@ -1,5 +1,5 @@
 // Versions 0 to 6 of attention on one sentence: what goes in, who looks where, which noun gets the votes.
-nlp104.scene("evolution", (data, { sum, range, transpose, multiply, most, softmax, write, cell, area, label, token, line, matrix }) => {
+nlp104.scene("evolution", (data, { sum, range, transpose, multiply, most, softmax, write, area, label, token, matrix }) => {
   const names = ["V0 additive", "V1 dot product", "V2 scaled", "V3 many queries", "V4 cross-attention", "V5 self-attention", "V6 multi-head"];
   const NEW = [["weights"], ["weights"], ["weights"], ["Q"], ["K", "V"], ["Q"], ["heads"]]; // what a version adds, framed
   const it = data.words.indexOf("it"), root = Math.sqrt;
@@ -22,7 +22,7 @@ nlp104.scene("evolution", (data, { sum, range, transpose, multiply, most, softma
     };
     const heads = step < 6 ? [one(weights)] : range(2).map((h) => one(weights.slice(0, 3).map((w) => w[h])));
     const output = heads.map(({ Y }, h) => (step < 6 ? Y : multiply(Y, weights[3][h]))); // each head's part of the sum
-    return { X, words, rows, heads, output, asked };
+    return { X, words, rows, heads, output };
   }
   const followed = (state, { rows }) => (rows.length === 5 ? (state.row < 0 ? it : state.row) : rows.length === 2 ? (state.ending === "wide" ? 1 : 0) : 0);
   const votes = (C, row) => data.nouns.map((_, n) => C.output.map((Y) => Y[row][n]));
@@ -34,8 +34,7 @@ nlp104.scene("evolution", (data, { sum, range, transpose, multiply, most, softma
 
     // Left: X, and where a version has them W_Q, W_K, W_V above their products.
     const top = 30, yX = top + depth * tiny + 40;
-    const words = (x, y, key, options) => C.words.forEach((word, i) => M.push(token(`${key}${i}`, { x, y: y + i * rh + 3, w: pw, h: rh - 6 }, { word, size, ...options?.(i) })));
-    words(0, yX, "x");
+    C.words.forEach((word, i) => M.push(token(`x${i}`, { x: 0, y: yX + i * rh + 3, w: pw, h: rh - 6 }, { word, size })));
     M.push(matrix("X", C.X, { x: pw + 4, y: yX, w: tiny, h: rh, max: 1, numbers: false }), label("lX", pw + 4, yX - 14, "$X$", { size: 17, concept: "r" }));
     const between = slim ? 14 : 16, at = {};
     let x = pw + 4 + depth * tiny + between;

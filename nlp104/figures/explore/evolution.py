@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from nlp104.attention.masks import masked_softmax
 from nlp104.figures.drawing import Drawing
 from nlp104.figures.explore import handmade
 from nlp104.figures.explore.explorable import Explorable
@@ -54,12 +55,11 @@ def _still():
     inputs, (queries, keys, *_) = handmade.embed("tired"), handmade.kernels(6)
     for head in range(2):
         scores = (inputs @ queries[:, head]) @ (inputs @ keys[:, head]).T / 2
-        powers = np.exp(scores - scores.max(axis=1, keepdims=True))
         top = 30 + head * 200
         drawing.text(0, top - 14, f"Head {head + 1}", strong=True)
         drawing.tokens(72, top, words, width=57, height=28, across=True)
         drawing.tokens(0, top + 30, words, width=70, height=28, chosen=3)
-        weights = powers / powers.sum(axis=1, keepdims=True)
+        weights = masked_softmax(scores)
         look = {"width": 57, "height": 28, "most": 1.0, "digits": 2}
         drawing.matrix(72, top + 30, weights, "a", **look)
     return drawing.svg(404)

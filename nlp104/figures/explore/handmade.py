@@ -10,7 +10,6 @@ NOUNS = ("animal", "dog", "street", "bridge")  # the first two live, the others 
 FEATURES = (*NOUNS, "pronoun", "verb", "living", "place")
 ENDINGS = {"tired": "living", "wide": "place"}  # what an adjective is said of
 WORDS = ("animal", "crossed", "street", "it")
-SIGHT = ("noun that lives", "noun that is a place", "verb", "adjective")  # what is looked for
 STRENGTH = 8.0
 
 
@@ -26,7 +25,7 @@ def table(columns, **rows):
     return np.array([rows.get(feature, [0.0] * columns) for feature in FEATURES], "float64")
 
 
-LIVING, PLACE, VERB, ADJECTIVE = np.eye(4)
+LIVING, PLACE, VERB, ADJECTIVE = np.eye(4)  # what can be looked for; nouns live or are places
 # What a word can be found as.
 KEYS = table(
     4, animal=LIVING, dog=LIVING, street=PLACE, bridge=PLACE, verb=VERB, living=ADJECTIVE,

@@ -1,5 +1,7 @@
 """Masked attention while a decoder writes: row by row, and what breaks without the mask."""
 
+from keras import ops
+
 from nlp104.attention.masks import causal_mask, masked_softmax
 from nlp104.figures.drawing import Drawing
 from nlp104.figures.explore.explorable import Explorable
@@ -45,13 +47,11 @@ def masked_attention(scores, tokens, next_tokens):
 def _still(scores, tokens):
     """The finished sentence: the triangle."""
     drawing = Drawing(360)
-    seen = causal_mask(len(tokens))
-    weights = as_matrix(masked_softmax(scores, seen), scores.shape, "weights")
+    seen = ops.convert_to_numpy(causal_mask(len(tokens)))
+    weights = ops.convert_to_numpy(masked_softmax(scores, seen))
     width = 290 / len(tokens)
     drawing.tokens(68, 0, tokens, width=width, height=28, across=True)
     drawing.tokens(0, 32, tokens, width=64, height=34)
     look = {"width": width, "height": 34, "most": 0.9, "digits": 2}
-    drawing.matrix(
-        68, 32, weights, "a", **look, hidden=~as_matrix(seen, scores.shape, "").astype(bool)
-    )
+    drawing.matrix(68, 32, weights, "a", **look, hidden=~seen)
     return drawing.svg(32 + 34 * len(tokens) + 4)

@@ -248,5 +248,5 @@ globalThis.nlp104 ??= (() => {
     }
   }
 
-  return { tidy, sum, range, transpose, dot, multiply, most, softmax, write, whole, rich, plain, svg, cell, area, label, token, line, step, matrix, shares, ledger, Stage };
+  return { tidy, sum, range, transpose, dot, multiply, most, softmax, write, whole, rich, plain, svg, set, cell, area, label, token, line, step, matrix, shares, ledger, Stage };
 })();

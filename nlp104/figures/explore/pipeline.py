@@ -4,7 +4,7 @@ import numpy as np
 from keras import ops
 
 from nlp104.attention.masks import causal_mask, masked_softmax
-from nlp104.figures.drawing import Drawing
+from nlp104.figures.drawing import Drawing, shown
 from nlp104.figures.explore.explorable import Explorable
 from nlp104.figures.explore.numbers import as_matrix, short
 
@@ -126,7 +126,7 @@ def _still(query, key, value, weights, visible, rows, columns, follow):
         left, below, weights, "a", width=cell, height=30, most=0.9, digits=2, hidden=~visible
     )
     for place, word in enumerate(columns):
-        word = word.strip("[]").lower() if word[0] == "[" else word
+        word = shown(word)
         fits = word if 7 * len(word) <= cell + 7 else f"{word[: int(cell / 7) - 1]}…"
         drawing.text(left + (place + 0.5) * cell, top + 14, fits, anchor="middle", size=12)
     high = left + len(columns) * cell / 2, top - thin * query.shape[1] - 13

@@ -11,7 +11,7 @@
 // }))
 nlp104.scene ??= (() => {
   "use strict";
-  const { svg, rich, plain, write, Stage } = nlp104;
+  const { svg, set, rich, plain, write, Stage } = nlp104;
   const make = (tag, properties = {}, ...children) => {
     const { data, ...rest } = properties, element = Object.assign(document.createElement(tag), rest);
     for (const [name, value] of Object.entries(data ?? {})) element.setAttribute(name, value);
@@ -24,15 +24,15 @@ nlp104.scene ??= (() => {
   };
   const icon = (name) => `<svg viewBox="0 0 24 24" width="18" height="18" aria-hidden="true">${ICONS[name]}</svg>`;
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
-  const names = {}; // how many figures of a name the page has
+  const copies = {}; // how many figures of a name the page has
   const limit = (x, low, high) => Math.max(low, Math.min(high, x));
 
   function mount(root, name, build) {
     const data = JSON.parse(root.querySelector('script[type="application/json"]').textContent);
     const scene = build(data, nlp104), steps = scene.chapters.length, options = scene.options ?? [];
-    names[name] = (names[name] ?? 0) + 1;
-    const address = names[name] > 1 ? `${name}-${names[name]}` : name;
-    const state = { step: 0, ...scene.start };
+    copies[name] = (copies[name] ?? 0) + 1;
+    const address = copies[name] > 1 ? `${name}-${copies[name]}` : name;
+    const start = { step: 0, ...scene.start }, state = { ...start };
     root.querySelector(".instead").hidden = true;
 
     // ----- the frame -----
@@ -61,7 +61,7 @@ nlp104.scene ??= (() => {
     });
     const player = make("button", { type: "button", className: "play", onclick: () => (playing ? pause() : play()) });
     const slider = make("input", { type: "range", min: 0, max: steps - 1, step: 1, oninput: () => go(Number(slider.value)), data: { "aria-label": "Step" } });
-    const names_ = make("div", { className: "chapters" }), count = make("div", { className: "count", data: { "aria-hidden": "true" } });
+    const titles = make("div", { className: "chapters" }), count = make("div", { className: "count", data: { "aria-hidden": "true" } });
     const at = (step) => `calc(10px + (100% - 20px) * ${step / Math.max(1, steps - 1)})`;
     const chapters = [];
     scene.chapters.forEach((title, step) => {
@@ -71,10 +71,10 @@ nlp104.scene ??= (() => {
     for (const chapter of chapters) {
       chapter.button = make("button", { type: "button", tabIndex: -1, innerHTML: rich(chapter.title), onclick: () => go(chapter.start) });
       chapter.button.style.left = at((chapter.start + chapter.end) / 2);
-      names_.append(chapter.button);
+      titles.append(chapter.button);
     }
     const table = make("table");
-    const bar = make("div", { className: "bar", hidden: steps < 2 }, make("div", { className: "buttons" }, reset, back, player, next), make("div", { className: "track" }, slider, names_), count);
+    const bar = make("div", { className: "bar", hidden: steps < 2 }, make("div", { className: "buttons" }, reset, back, player, next), make("div", { className: "track" }, slider, titles), count);
     root.append(
       make("div", { className: "head" }, make("div", {}, make("p", { className: "title" }, data.title), make("p", { className: "lead", innerHTML: rich(scene.lead) })), tools),
       ...(equation ? [equation] : []), stage, caption, bar, make("div", { className: "unseen" }, table),
@@ -92,9 +92,9 @@ nlp104.scene ??= (() => {
       if (caption.dataset.html !== html) caption.innerHTML = caption.dataset.html = html;
       caption.setAttribute("aria-live", playing ? "off" : "polite");
       for (const { name: option, when } of options) {
-        const set = tools.querySelector(`[data-option="${option}"]`);
-        set.hidden = Boolean(when) && !when(state);
-        for (const input of set.querySelectorAll("input")) input.checked = input.value === String(state[option]);
+        const choice = tools.querySelector(`[data-option="${option}"]`);
+        choice.hidden = Boolean(when) && !when(state);
+        for (const input of choice.querySelectorAll("input")) input.checked = input.value === String(state[option]);
       }
       if (equation) {
         const lit = scene.lit(state);
@@ -113,7 +113,6 @@ nlp104.scene ??= (() => {
       Object.assign(root.dataset, { step: state.step, state: JSON.stringify(state) });
       if (note && !playing) remember();
     }
-    const set = (element, attributes) => Object.entries(attributes).forEach(([key, value]) => element.setAttribute(key, value));
     const tabulate = ({ caption: title, rows, columns, values }) => [
       make("caption", {}, plain(title)), make("tr", {}, make("td"), ...columns.map((column) => make("th", { scope: "col" }, column))),
       ...values.map((row, i) => make("tr", {}, make("th", { scope: "row" }, rows[i]), ...row.map((x) => make("td", {}, x === null ? "hidden" : write(x))))),
@@ -176,7 +175,7 @@ nlp104.scene ??= (() => {
 
     // ----- the address: #name:step=3&mask=both -----
     function remember() {
-      const changed = Object.entries(state).filter(([key, value]) => value !== ({ step: 0, ...scene.start })[key] && value !== null);
+      const changed = Object.entries(state).filter(([key, value]) => value !== start[key] && value !== null);
       if (!changed.length && !location.hash.startsWith(`#${address}:`)) return;
       try {
         history.replaceState(null, "", `#${address}:${new URLSearchParams(changed)}`);
@@ -189,7 +188,6 @@ nlp104.scene ??= (() => {
       } catch { /* a % that means something else */ }
       if (query === undefined) return false;
       pause(false);
-      const start = { step: 0, ...scene.start };
       Object.assign(state, start);
       for (const [key, value] of new URLSearchParams(query))
         if (key in state) state[key] = /^-?\d+$/.test(value) ? Number(value) : value === "true" ? true : value === "false" ? false : value;
@@ -207,9 +205,9 @@ nlp104.scene ??= (() => {
 
     // ----- life on the page -----
     const crowded = () => {
-      names_.classList.remove("tight");
+      titles.classList.remove("tight");
       const places = chapters.map((chapter) => chapter.button.getBoundingClientRect());
-      names_.classList.toggle("tight", places.some((place, i) => i && place.left < places[i - 1].right + 2));
+      titles.classList.toggle("tight", places.some((place, i) => i && place.left < places[i - 1].right + 2));
     };
     const measure = () => {
       const now = Math.floor(stage.clientWidth);

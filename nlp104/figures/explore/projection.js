@@ -1,5 +1,5 @@
 // X · W three times: a row of X meets a column of W, and their products add up to a cell.
-nlp104.scene("projection", (data, { multiply, most, whole, write, range, tidy, cell, area, label, token, line, step, matrix, ledger }) => {
+nlp104.scene("projection", (data, { multiply, most, whole, write, range, tidy, cell, area, label, token, step, matrix, ledger }) => {
   const { tokens, features, inputs } = data, names = data.kernels.map(({ letter }) => letter);
   const concept = Object.fromEntries(names.map((letter) => [letter, letter.toLowerCase()]));
   const called = { Q: "query", K: "key", V: "value" };
