@@ -10,7 +10,9 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from nbval.plugin import get_sanitize_patterns
 
-from tools import check, execute, notebooks
+from nlp104.figures import explore
+from nlp104.figures.chapter_map import chapter_map
+from tools import check, execute, notebooks, redraw
 
 NOTEBOOKS = notebooks.chapters()
 
@@ -71,6 +73,23 @@ def good():
 
 def error(value="division by zero"):
     return new_output("error", ename="ZeroDivisionError", evalue=value)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=name)
+def test_stored_figures_carry_todays_styles_and_scripts(path):
+    for data in redraw.stored_figures(nbformat.read(path, as_version=4)):
+        # Where this fails: python -m tools.redraw
+        assert redraw.redrawn(data["text/html"]) == data["text/html"]
+
+
+@pytest.mark.parametrize(
+    "figure", [explore.evolution(), chapter_map("masks")], ids=["scene", "map"]
+)
+def test_redrawing_brings_an_old_figure_up_to_date(figure):
+    old = re.sub(r"(?s)(<style>|<script>|<pattern )[^<]*", r"\1 old", figure.html)
+    assert old != figure.html
+    assert redraw.redrawn(old) == figure.html
+    assert redraw.redrawn("<b>no figure</b>") == "<b>no figure</b>"
 
 
 def test_good_notebook_has_no_problems():

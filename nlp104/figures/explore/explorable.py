@@ -42,20 +42,29 @@ class Explorable:
         """The explorable as HTML that needs nothing else."""
         data = json.dumps(self.data, ensure_ascii=False, separators=(",", ":"))
         data = data.replace("<", "\\u003c")  # "</script" and "<!--" mean something to HTML
-        scripts = "".join(f"<script>{_text(name)}</script>" for name in self.scripts)
         return (
             f'<figure class="nlp104 explore" data-scene="{self.name}" '
             f'aria-label="{html.escape(self.title, quote=True)}">'
-            f"<style>{sheet()}{_text('player.css')}</style>{PATTERNS}"
+            f"<style>{self.style}</style>{PATTERNS}"
             f'<div class="instead" role="img" aria-label="{html.escape(self.alt, quote=True)}">'
             f'<p class="title">{html.escape(self.title)}</p>{self.still}</div>'
-            f'<script type="application/json">{data}</script>{scripts}</figure>'
+            f'<script type="application/json">{data}</script>{self.code}</figure>'
         )
 
     @property
     def scripts(self):
         """The files that it carries: what all share, and its own."""
         return ("parts.js", "player.js", f"{self.name}.js")
+
+    @property
+    def style(self):
+        """The style sheet that it carries."""
+        return sheet() + _text("player.css")
+
+    @property
+    def code(self):
+        """Its scripts as elements of HTML."""
+        return "".join(f"<script>{_text(name)}</script>" for name in self.scripts)
 
     def save(self, path):
         """Write a page of its own, for a browser or a slide.
