@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-_spec = importlib.util.spec_from_file_location(
-    "check_pages", Path(__file__).with_name("pages") / "check_pages.py"
-)
+_spec = importlib.util.spec_from_file_location("tab", Path(__file__).with_name("pages") / "tab.py")
 pages = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(pages)
 

@@ -229,10 +229,31 @@ def test_columns_are_told_from_prose():
     assert not house.in_columns("one\n\n  two\n")
 
 
+def test_what_others_write_can_be_heard():
+    cell = '<summary aria-label="Toggle hidden content">\n<p>Draw it</p>\n</summary>'
+    signature = "f(<dl>\n<dd><em>x</em>,</dd>\n</dl>\n)<dl>\n<dt>a</dt>\n<dd>b</dd>\n</dl>"
+    context = {"body": cell + signature}
+    mend = script(BOOK / "_ext" / "house.py").mend_markup
+    mend(None, "page", "page.html", context, None)
+    assert "<summary>\n<p>Draw it" in context["body"]
+    assert 'f(<dl role="presentation">\n<dd><em>x</em>' in context["body"]
+    assert "<dl>\n<dt>a</dt>" in context["body"]
+    mend(None, "search", "search.html", context := {}, None)  # a page without a text of its own
+    assert context == {}
+
+
 def test_the_pictures_are_those_that_the_script_draws():
     figures = script(BOOK / "assets" / "make_figures.py")
     for name, content in figures.pictures().items():
         assert (BOOK / "assets" / name).read_text(encoding="utf-8") == content, name
+
+
+def test_the_page_leaves_room_for_a_picture_that_has_not_come_yet():
+    css = (BOOK / "assets" / "house.css").read_text(encoding="utf-8")
+    width, height = re.findall(r"aspect-ratio: (\d+) / (\d+); width: \1px", css)[0]
+    for theme in ("light", "dark"):
+        picture = (BOOK / "assets" / f"overview-{theme}.svg").read_text(encoding="utf-8")
+        assert f'viewBox="0 0 {width} {height}"' in picture
 
 
 def test_the_page_uses_the_colours_of_the_figures():

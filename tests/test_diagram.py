@@ -200,12 +200,44 @@ def test_an_unknown_kind_is_refused_in_words(option):
         architecture.architecture(**{option: "wings"})
 
 
+@pytest.mark.parametrize("kind", architecture.KINDS)
+def test_words_can_be_read_wherever_they_stand(kind):
+    colours = {text.get_color() for text in architecture.architecture(highlight=kind).axes[0].texts}
+    assert colours <= {style.INK, style.MUTED}  # both have a contrast of at least 4.5 to 1
+
+
 # --- legible ---
 
+SCREENS = {"page": lambda figure: figure, "phone": lambda figure: figure.narrow}
+FITS_A_PHONE = [name for name in DRAWINGS if name != "many tokens"]
 
+
+@pytest.mark.parametrize("name", FITS_A_PHONE)
+def test_a_phone_gets_a_drawing_of_the_same_parts_that_need_not_shrink(name):
+    wide = DRAWINGS[name]()
+    narrow = wide.narrow
+    for kind in architecture.KINDS:
+        assert len(everything(narrow, kind)) == len(everything(wide, kind))
+    assert narrow.get_size_inches()[0] <= style.PHONE
+    sizes = [text.get_fontsize() for text in narrow.axes[0].texts if text.get_text()]
+    assert min(sizes) * 96 / 72 >= 12
+    page = style.to_html(wide, "A drawing.")
+    widths = [int(width) for width in re.findall(r'style="width:(\d+)px"', page)]
+    assert widths == [round(96 * f.get_size_inches()[0]) for f in (wide, narrow)]
+
+
+def test_drawings_side_by_side_are_those_for_a_phone():
+    both = {kind: architecture.architecture(highlight=kind) for kind in ("skip", "norm")}
+    page = style.to_html(both, "Two drawings.")
+    widths = [int(width) for width in re.findall(r'style="width:(\d+)px"', page)]
+    assert len(widths) == 2
+    assert max(widths) <= 346  # half of a page's column
+
+
+@pytest.mark.parametrize("screen", SCREENS)
 @pytest.mark.parametrize("name", DRAWINGS)
-def test_no_words_run_out_of_the_card_or_into_each_other(name):
-    figure = DRAWINGS[name](title="What there is to see")
+def test_no_words_run_out_of_the_card_or_into_each_other(name, screen):
+    figure = SCREENS[screen](DRAWINGS[name](title="What there is to see"))
     figure.draw_without_rendering()
     texts = [t.get_window_extent() for t in (*figure.axes[0].texts, figure.axes[0]._left_title)]
     card = figure.bbox
@@ -216,9 +248,10 @@ def test_no_words_run_out_of_the_card_or_into_each_other(name):
         assert not (one.width and other.width and one.overlaps(other))
 
 
+@pytest.mark.parametrize("screen", SCREENS)
 @pytest.mark.parametrize("name", DRAWINGS)
-def test_words_stay_in_their_boxes_and_out_of_others(name):
-    figure = DRAWINGS[name]()
+def test_words_stay_in_their_boxes_and_out_of_others(name, screen):
+    figure = SCREENS[screen](DRAWINGS[name]())
     figure.draw_without_rendering()
     filled = [p for p in parts(figure) if hasattr(p, "get_boxstyle") and p.get_fill()]
     for text in figure.axes[0].texts:

@@ -12,6 +12,7 @@ import pytest
 from browser import needs_browser
 from explore_page import browser, write
 
+import nlp104
 from nlp104.attention.masks import masked_softmax
 from nlp104.figures import explore
 from nlp104.figures.drawing import Drawing
@@ -20,7 +21,17 @@ from nlp104.figures.language import CONCEPTS, PATTERNS, sheet
 
 ENGLISH = ["The", "animal", "was", "too", "tired"]
 FRENCH = ["[PAD]", "[START]", "l'", "animal", "est", "fatigué"]
-SCENES = ("projection", "masked_attention", "evolution", "pipeline")
+SCENES = (
+    "projection",
+    "masked_attention",
+    "evolution",
+    "pipeline",
+    "softmax_lab",
+    "paths",
+    "trained_heads",
+    "heads",
+    "machine",
+)
 WIDTHS = (1280, 782, 390, 320)
 EVIL = "<img src=x onerror='evil = 1'> & \"</script><script>evil = 1</script><!--<script>\""
 
@@ -39,6 +50,17 @@ def figures():
         ),
         "evolution": explore.evolution(),
         "pipeline": explore.pipeline(*rng.normal(size=(3, 2, 5, 4)), ENGLISH),
+        "softmax_lab": explore.softmax_lab(),
+        "paths": explore.paths(),
+        "trained_heads": explore.trained_heads(
+            nlp104.load_pretrained("grammar"),
+            {
+                "tired": "The animal did not cross the street because it was too tired.",
+                "like": ("I like the black cat.", "like", "aime"),
+            },
+        ),
+        "heads": explore.heads(),
+        "machine": explore.machine(nlp104.load_pretrained("grammar"), "The black cat sleeps."),
     }
 
 
@@ -470,7 +492,7 @@ REACHED = """(figure) => {
   const can = new Set([...reached].map((mark) => mark.dataset.act));
   return [
     marks.map((mark) => mark.dataset.act).filter((act) => !can.has(act)),
-    marks.filter((mark) => mark.getAttribute('role') !== 'button'
+    marks.filter((mark) => !['button', 'slider'].includes(mark.getAttribute('role'))
       || !mark.getAttribute('aria-label') || mark.closest('[aria-hidden=true]')).length,
     [...root.querySelectorAll('.stage g > g:not([data-act])')].filter((mark) =>
       mark.getAttribute('aria-hidden') !== 'true').length,
@@ -583,6 +605,21 @@ def test_nothing_moves_for_a_reader_who_wants_it_so(reader, alone, name):
 
 
 @needs_browser
+def test_a_page_with_captions_of_its_own_leaves_that_of_a_figure_alone(reader, figures, tmp_path):
+    path = write(tmp_path / "page.html", figures["evolution"])
+    own = "<style>figcaption { font: 300 italic 20px serif; padding-left: 8px }</style>"
+    path.write_text(
+        path.read_text(encoding="utf-8").replace("<style>", f"{own}<style>", 1), "utf-8"
+    )
+    reader.open(path)
+    look = reader.evaluate("""(() => {
+      const look = getComputedStyle(document.querySelector('.explore > figcaption'));
+      return [look.fontWeight, look.fontStyle, look.fontSize, look.paddingLeft];
+    })()""")
+    assert look == ["400", "normal", "16px", "0px"]
+
+
+@needs_browser
 def test_two_copies_live_on_one_page(reader, figures, tmp_path):
     path = write(tmp_path / "page.html", figures["evolution"], figures["evolution"])
     reader.open(path)
@@ -657,7 +694,7 @@ LOOK = """(figure, contrast, choices) => {
       const pieces = text.children.length ? [...text.children] : [text];
       for (const piece of pieces) if (parseFloat(getComputedStyle(piece).fontSize) < 12)
         problems.add(`${where}: ${words} is small`);
-      if (!contrast || group.getAttribute('opacity') !== '1') continue;
+      if (!contrast) continue;
       let below = ground;
       for (const rect of group.querySelectorAll('rect:not([opacity="0"])')) {
         const { fill, fillOpacity } = getComputedStyle(rect);
@@ -665,8 +702,10 @@ LOOK = """(figure, contrast, choices) => {
         const colour = rgba(fill), share = colour[3] * fillOpacity;
         below = below.map((v, i) => (1 - share) * v + share * colour[i]);
       }
+      const opacity = Number(group.getAttribute('opacity'));
+      const through = (colour) => ground.map((v, i) => (1 - opacity) * v + opacity * colour[i]);
       for (const piece of pieces) {
-        const pair = [rgba(getComputedStyle(piece).fill), below].map(luminance);
+        const pair = [rgba(getComputedStyle(piece).fill), below].map(through).map(luminance);
         const ratio = (Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05);
         if (ratio < 4.5) problems.add(`${where}: ${words} has a contrast of ${ratio}`);
       }
@@ -701,6 +740,35 @@ def test_every_step_fits_every_window(reader, page, number):
             assert problems == [], (width, theme)
     assert reader.complaints == []
     assert reader.requested == [page.as_uri()]
+
+
+@needs_browser
+@pytest.mark.parametrize("number", range(len(SCENES)), ids=SCENES)
+def test_chapters_have_their_names_where_there_is_room(reader, page, number):
+    """The one that is shown always has; none lies on another one or outside of its row."""
+    reader.open(page)
+    find = """(figure) => {
+      const row = document.querySelectorAll('.explore')[figure].querySelector('.chapters');
+      const seen = [...row.children].filter((name) =>
+        name.checkVisibility({ visibilityProperty: true }));
+      const { left, right } = row.getBoundingClientRect();
+      return [left, right, seen.map((name) => [name.getBoundingClientRect().left,
+        name.getBoundingClientRect().right, name.matches('.now')])];
+    }"""
+    count = reader.call("(i) => document.querySelectorAll('.explore')[i]"
+                        ".querySelectorAll('.chapters button').length", number)  # fmt: skip
+    for width in WIDTHS:
+        reader.dress(width)
+        reader.rest()
+        for step in range(reader.evaluate(f"scenes[{number}].chapters.length")):
+            _go(reader, step, number)
+            left, right, names = reader.call(find, number)
+            assert [now for *_, now in names].count(True) == (count > 1)
+            assert len(names) >= min(count, 3) * (count > 1)
+            before = left + 3.5  # names have margins of 3 pixels
+            for start, end, _ in names:
+                assert before - 4.5 <= start < end <= right + 1
+                before = end
 
 
 @needs_browser

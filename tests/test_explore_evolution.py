@@ -195,13 +195,69 @@ def test_a_reader_asks_for_another_word_head_and_ending(reader):
     assert reader.complaints == []
 
 
-def test_the_still_follows_it_in_both_heads():
-    made = explore.evolution()
-    weights, _ = computed(6, "tired")
+SHOWN = "[...document.querySelectorAll('{}')].filter((e) => e.checkVisibility({{ \
+visibilityProperty: true }})).map((e) => e.textContent)"
+
+
+@needs_browser
+@pytest.mark.parametrize("until", VERSIONS)
+def test_it_ends_with_a_version_and_opens_there(reader, tmp_path, until):
+    reader.open(write(tmp_path / "page.html", explore.evolution(until=until)), width=390)
+    assert reader.state()["step"] == until
+    names = [f"V{version}" for version in range(until + 1)]
+    assert reader.evaluate(SHOWN.format(".chapters button")) == (names if until else [])
+    assert len(reader.evaluate("[...document.querySelectorAll('.variant')].map(() => 0)")) == len(
+        names
+    )
+    for version in range(until + 1):
+        whole = reader.draw(step=version)
+        np.testing.assert_allclose(whole.values, computed(version, "tired")[0][0], atol=2e-6)
+        reader.call("(i) => document.querySelectorAll('.chapters button')[i].click()", version)
+        assert reader.state()["step"] == version
+        assert reader.evaluate(SHOWN.format(".chapters .now")) == ([f"V{version}"] if until else [])
+        assert len(reader.evaluate(SHOWN.format(".variant"))) == 1
+    reader.evaluate("document.querySelector('[title=\"Start again\"]').click()")
+    assert reader.state()["step"] == 0
+    assert reader.complaints == []
+
+
+@needs_browser
+@pytest.mark.parametrize("width", [1280, 390])
+def test_names_of_versions_stand_below_their_steps(reader, tmp_path, width):
+    reader.open(write(tmp_path / "page.html", explore.evolution()), width=width)
+    middles = reader.evaluate("""[...document.querySelectorAll('.chapters button')].map((name) => {
+      const { left, width } = name.getBoundingClientRect();
+      return left + width / 2 - document.querySelector('.track input').getBoundingClientRect().left;
+    })""")
+    long = reader.evaluate("document.querySelector('.track input').clientWidth")
+    expected = 10 + (long - 20) * np.arange(7) / 6
+    np.testing.assert_allclose(middles[1:-1], expected[1:-1], atol=1.5)  # the ends stay inside
+    np.testing.assert_allclose(middles, expected, atol=6)
+
+
+def test_all_seven_open_with_the_first():
+    assert explore.evolution().data == explore.evolution(until=6).data | {"start": 0}
+    assert explore.evolution(until=0).data["start"] == 0
+
+
+@pytest.mark.parametrize("until", [-1, 7, "V3", 2.5])
+def test_a_version_that_there_is_not_is_refused(until):
+    message = f"Expected until: a version from 0 to 6. Received: {until!r}."
+    with pytest.raises(ValueError, match=re.escape(message)):
+        explore.evolution(until=until)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_still_shows_the_last_version_and_says_it(version):
+    made = explore.evolution(until=version)
+    weights, _ = computed(version, "tired")
     numbers = np.array(re.findall(r"<text[^>]*>([\d.]+)</text>", made.still), float)
-    np.testing.assert_allclose(numbers.reshape(2, 5, 5), weights, atol=0.00501)
-    for word in ("tired", "animal", "street"):
-        assert word in made.alt
+    np.testing.assert_allclose(numbers.reshape(weights.shape), weights, atol=0.00501)
+    followed, name = (IT, "it") if version > 4 else (0, "tired?")
+    assert f"“{name}”" in made.alt
+    told = np.array(re.findall(r"\d\.\d\d", made.alt), float).reshape(-1, 5)
+    np.testing.assert_allclose(told, weights[:, followed], atol=0.00501)
+    assert [made.alt.count(word) for word in ("crossed", "street")] == [len(weights)] * 2
 
 
 def test_one_hot_words_fit_what_is_looked_for():

@@ -19,11 +19,17 @@ LAST = COUNT - 1  # the step of training; the words are written in steps 0 to 4
 
 
 @pytest.fixture(scope="module")
-def reader(tmp_path_factory):
-    """A browser that shows the figure."""
+def page(tmp_path_factory):
+    """A page with the figure."""
     figure = explore.masked_attention(SCORES, WORDS, NEXT)
+    return write(tmp_path_factory.mktemp("masked") / "page.html", figure)
+
+
+@pytest.fixture(scope="module")
+def reader(page):
+    """A browser that shows the figure."""
     with browser() as reader:
-        reader.open(write(tmp_path_factory.mktemp("masked") / "page.html", figure))
+        reader.open(page)
         yield reader
 
 
@@ -218,6 +224,53 @@ def test_choices_lead_to_where_there_is_something_to_see(reader):
     assert f"Row {WORDS[1 + worst]} keeps only {weights[worst].sum():.2f}." in caption
     reader.tap("row:3")
     assert reader.state()["row"] == 3
+
+
+NUMBERS = """() => {
+  const rows = new Map(), touching = [];
+  for (const text of document.querySelectorAll('.stage text')) {
+    const { left, right, top, width } = text.getBoundingClientRect(), words = text.textContent;
+    if (!width || !/^[−.\\d]+$/.test(words) || text.getAttribute('opacity') === '0') continue;
+    if (!rows.has(top)) rows.set(top, []);
+    rows.get(top).push({ left, right, words });
+  }
+  for (const row of rows.values()) {
+    row.sort((one, other) => one.left - other.left);
+    for (let i = 1; i < row.length; i++)
+      if (row[i].left <= row[i - 1].right) touching.push([row[i - 1].words, row[i].words]);
+  }
+  return touching;
+}"""
+
+
+@needs_browser
+@pytest.mark.parametrize("width", [390, 360, 320])
+def test_on_a_phone_numbers_do_not_touch_and_all_fits_one_screen(reader, page, width):
+    reader.open(page, width=width)
+    tall = "document.querySelector('.explore').offsetHeight"
+    for padding in ("off", "on"):
+        choice = f"[data-option=padding] [value={padding}]"
+        reader.evaluate(f"document.querySelector('{choice}').click()")
+        for step in range(LAST + 1):
+            reader.evaluate(
+                f"""{{ const slider = document.querySelector('[type=range]');
+                slider.value = {step}; slider.dispatchEvent(new Event('input')); }}"""
+            )
+            assert reader.call(NUMBERS) == [], (padding, step)
+            if width == 390 and padding == "off":
+                assert reader.evaluate(tall) <= 800
+
+
+@needs_browser
+def test_the_word_of_a_row_can_be_read_while_things_move(reader, page):
+    reader.open(page, motion="no-preference")
+    reader.evaluate("document.querySelector('[title=\"One step on\"]').click()")
+    assert reader.evaluate("document.getAnimations().length") > 0
+    looks = reader.evaluate("""['r:1:0', 'r:2:0'].map((row) =>
+      [...document.querySelector(`[data-at="${row}"]`).children]
+        .map((part) => getComputedStyle(part).fill))""")
+    ink, ground = "rgb(27, 36, 48)", "rgb(255, 255, 255)"
+    assert looks == [[ground, ink], [ink, ground]]  # a pill, and what is written on it
 
 
 def test_the_still_is_the_finished_sentence():

@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 from browser import needs_browser, visit
+from explore_page import browser
 
 from nlp104 import attention
 from nlp104.figures.explore.pipeline import pipeline
@@ -31,12 +32,20 @@ ARRAYS = {
     "cross": (noise(3, 4), noise(4, 4), noise(4, 3)),
     "heads": (noise(2, 6, 32), noise(2, 6, 32), noise(2, 6, 32)),
 }
+# Part 1's: only products are known (Alammar, 2018), and vectors of width 64 that have them.
+THINKING, ONES = ["Thinking", "Machines"], np.ones(32)
+WORKED = (
+    np.array([np.r_[ONES, ONES], np.r_[0.5 * ONES, 1.5 * ONES]]),
+    np.array([np.r_[2 * ONES, 1.5 * ONES], np.r_[ONES, 2 * ONES]]),
+    np.array([[1.0, 0.0, 2.0], [0.0, 1.0, -2.0]]),
+)
 FIGURES = {
     "hand": pipeline(*ARRAYS["hand"], WORDS, follow=2),
     "padded": pipeline(*ARRAYS["padded"], PADDED),
     "cross": pipeline(*ARRAYS["cross"], ["Le", "chat", "noir"], WORDS, mask=GIVEN),
     "heads": pipeline(*ARRAYS["heads"], SIX),
 }
+ALL = FIGURES | {"worked": pipeline(*WORKED, THINKING, mask=False, title="Thinking, Machines")}
 STEPS = {"hand": 11, "padded": 12, "cross": 10, "heads": 8}  # one for each row, up to five rows
 BOTH = np.tri(5, dtype=bool) & (np.arange(5) < 4)
 MASKS = {
@@ -267,11 +276,108 @@ def test_a_reader_with_a_keyboard_follows_rows_and_opens_scores(seen):
     assert seen["end"]["state"]["step"] == 10
 
 
+@pytest.fixture(scope="module")
+def reader():
+    """A browser for what is asked of all figures."""
+    with browser() as reader:
+        yield reader
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """Each figure on a page of its own."""
+    folder = tmp_path_factory.mktemp("figures")
+    for name, figure in ALL.items():
+        figure.save(folder / f"{name}.html")
+    return {name: folder / f"{name}.html" for name in ALL}
+
+
+def written(drawn, key):
+    """The numbers in the row of a word: `{column: text}`."""
+    found = (re.fullmatch(key + r"(\d)", mark["key"]) for mark in drawn.marks)
+    texts = {mark["key"]: mark.get("text", mark.get("source")) for mark in drawn.marks}
+    return [texts[match[0]] for match in found if match]
+
+
+@needs_browser
+@pytest.mark.parametrize("width", [700, 358, 288])
+def test_the_worked_example_without_a_word_about_masks(reader, pages, width):
+    reader.open(pages["worked"])
+    chapters = reader.evaluate("scenes[0].chapters")
+    assert chapters == ["QKV", "QKᵀ", "÷√d", "eˣ", "÷ sum", "÷ sum", "×V", "all"]
+    assert "M" not in reader.evaluate("document.querySelector('.equation').textContent")
+    assert reader.evaluate("document.querySelectorAll('fieldset').length") == 1  # the scale
+    stations = {1: ["112", "96"], 2: ["14", "12"], 4: ["0.88", "0.12"], 7: ["0.88", "0.12"]}
+    for step, row in stations.items():
+        assert written(reader.draw(step=step, width=width), "S0,") == row
+    assert written(reader.draw(step=5, width=width), "S1,") == ["0.27", "0.73"]
+    powers = written(reader.draw(step=3, width=width), "S0,")
+    exact = np.exp([14.0, 12.0])
+    if width == 700:  # so that 1.20 of 1.37 can be seen to be 0.88
+        assert powers == ["1.20·10⁶", "1.63·10⁵"]
+        assert "adds up to **1.37·10⁶**." in reader.draw(step=3).caption
+        assert exact == pytest.approx([1.20e6, 1.63e5], rel=0.003)
+        assert exact.sum() == pytest.approx(1.37e6, rel=0.004)
+    trace = [written(reader.draw(step=7, width=width), f"t{line},") for line in range(5)]
+    assert trace == [["112", "96"], ["14", "12"], powers, ["0.88", "0.12"], []]
+    said = [reader.draw(step=step, width=width).caption for step in range(8)]
+    assert not any("mask" in text or "∞" in text or "$M$" in text for text in said)
+    output = reader.draw(step=7, width=width).values
+    weights = np.exp([[14.0, 12.0], [13.0, 14.0]])
+    weights /= weights.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(output, weights @ WORKED[2], atol=1e-9)
+    off = reader.draw(step=7, width=width, scale=False)  # 112 against 96: all or nothing
+    assert written(off, "S0,") == ["1.00", "0.00"]
+
+
+@needs_browser
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("width", [700, 358, 288])
+def test_no_number_is_pale(reader, pages, name, width):
+    reader.open(pages[name])
+    pale = 0
+    for step in range(reader.evaluate("scenes[0].chapters.length")):
+        for mark in reader.draw(step=step, width=width).marks:
+            if mark["opacity"] < 1:
+                pale += 1
+                assert mark["kind"] != "text", (step, mark["key"])
+                assert not mark.get("numbers"), (step, mark["key"])
+    assert pale > 0  # what is not in use still steps back
+
+
+OVERLAPS = """() => {
+  const texts = [...document.querySelectorAll('.stage text')].filter((text) =>
+    /\\d/.test(text.textContent) && text.getAttribute('opacity') !== '0');
+  const found = [];
+  texts.forEach((one, i) => texts.slice(i + 1).forEach((two) => {
+    const [a, b] = [one.getBoundingClientRect(), two.getBoundingClientRect()];
+    const above = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+    const beside = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+    if (above > 5 && beside > -1) found.push([one.textContent, two.textContent, beside]);
+  }));
+  return found;
+}"""
+
+
+@needs_browser
+@pytest.mark.parametrize("name", ALL)
+def test_numbers_do_not_touch_on_a_phone(reader, pages, name):
+    for width in (390, 320):
+        reader.open(pages[name], width=width)
+        for step in range(reader.evaluate("scenes[0].chapters.length")):
+            reader.call("(step) => { location.hash = `#pipeline:step=${step}`; }", step)
+            reader.rest()
+            assert reader.state()["step"] == step
+            assert reader.call(OVERLAPS) == [], (width, step)
+
+
 def test_a_mask_that_is_a_choice_keeps_its_name():
     figure = pipeline(QUERY, KEY, VALUE, WORDS, mask=np.tri(4, dtype=bool))
     assert figure.data["mask"] == "causal"
     assert list(figure.data["masks"]) == ["none", "causal"]
     assert FIGURES["cross"].data["masks"]["given"] == GIVEN.astype(int).tolist()
+    assert ALL["worked"].data["masks"] == {}
+    assert "Thinking 0.88, Machines 0.12" in ALL["worked"].alt
 
 
 @pytest.mark.parametrize("name", FIGURES)

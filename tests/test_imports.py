@@ -22,7 +22,6 @@ EXPORTING = [room for room in ROOMS if room not in ("cli", "figures", "utils")]
 LONGEST = 300  # lines of a module
 LONGER = {
     "nlp104.data.grammar.lexicon": "a list of words, one to a line",
-    "nlp104.figures.architecture": "one drawing, whose parts serve nothing else",
 }
 LONGEST_DESCRIPTION = 5  # lines of a room's docstring
 DESCRIBED_AT_LENGTH = {"attention": "its table of the versions is what the room holds"}

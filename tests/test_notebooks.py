@@ -92,6 +92,11 @@ def test_redrawing_brings_an_old_figure_up_to_date(figure):
     assert redraw.redrawn("<b>no figure</b>") == "<b>no figure</b>"
 
 
+def test_redrawing_draws_a_map_again():
+    made = chapter_map("skip connections").html
+    assert redraw.redrawn(made.replace("normalise", "norm")) == made
+
+
 def test_good_notebook_has_no_problems():
     assert notebooks.problems(notebooks.canonical(good())) == []
 

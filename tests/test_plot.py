@@ -59,6 +59,17 @@ def test_heatmap_puts_each_token_beside_its_row_and_above_its_column():
     )
 
 
+@pytest.mark.parametrize("concept", ["a", "p", "r"])
+def test_a_matrix_has_the_colour_of_what_it_is_about(concept):
+    for weights in (WEIGHTS, WEIGHTS > 0.2):
+        axes = plots.heatmap(weights, ROWS, COLUMNS, concept=concept).axes[0]
+        *colour, _ = axes.collections[0].to_rgba(1.0)
+        np.testing.assert_allclose(colour, mpl.colors.to_rgb(CONCEPTS[concept][0]), atol=1e-6)
+        hatched = [patch for patch in axes.patches if patch.get_hatch()]
+        hidden = weights.dtype == bool and concept == "a"  # only a look can be forbidden
+        assert len(hatched) == (np.sum(~weights) if hidden else 0)
+
+
 def test_the_first_row_is_drawn_on_top():
     weights = np.zeros((5, 4))
     weights[0, 3] = 1.0
@@ -67,8 +78,9 @@ def test_the_first_row_is_drawn_on_top():
     assert top > bottom
 
 
-def test_each_number_stands_in_its_cell_and_can_be_read():
-    figure = plots.heatmap(WEIGHTS, ROWS, COLUMNS)
+@pytest.mark.parametrize("concept", CONCEPTS)
+def test_each_number_stands_in_its_cell_and_can_be_read(concept):
+    figure = plots.heatmap(WEIGHTS, ROWS, COLUMNS, concept=concept)
     (axes,) = figure.axes
     assert len(axes.texts) == WEIGHTS.size
     for text in axes.texts:
@@ -76,6 +88,7 @@ def test_each_number_stands_in_its_cell_and_can_be_read():
         assert text.get_text() == f"{WEIGHTS[row, column]:.2f}"
         red, green, blue, alpha = axes.collections[0].to_rgba(WEIGHTS[row, column])
         for theme in range(2):  # the tint lies on the ground of the page
+            red, green, blue = mpl.colors.to_rgb(TOKENS[concept][theme])
             ground = np.array(mpl.colors.to_rgb(TOKENS["bg"][theme]))
             seen = alpha * np.array([red, green, blue]) + (1 - alpha) * ground
             assert contrast(TOKENS["ink"][theme], seen) > 4.5
@@ -239,6 +252,10 @@ def test_tensors_of_the_backend_are_accepted():
         (lambda: plots.heatmap(WEIGHTS, ROWS[:4], COLUMNS), r"shape \(4, 4\), got \(5, 4\)"),
         (lambda: plots.heatmap(WEIGHTS.T, ROWS, COLUMNS), r"shape \(5, 4\), got \(4, 5\)"),
         (lambda: plots.heatmap(WEIGHTS, ROWS, COLUMNS, mask=[[True]]), r"'mask' must have shape"),
+        (
+            lambda: plots.heatmap(WEIGHTS, ROWS, COLUMNS, concept="x"),
+            "Expected concept: one of q, ",
+        ),
         (lambda: plots.heatmap([[np.nan, 1.0]], ["q"], ["a", "b"]), "'weights' must be finite"),
         (lambda: plots.head_grid(WEIGHTS, ROWS, COLUMNS), r"shape \(5, 5, 4\), got \(5, 4\)"),
         (lambda: plots.head_grid([[[np.nan]]], ["q"], ["k"]), "'weights' must be finite"),
@@ -297,6 +314,22 @@ def test_a_phone_gets_a_layout_of_its_own_and_no_page_one_that_is_too_wide():
     places = [place.get_window_extent() for place in axes[0]]  # the last layout: the phone's
     assert places[0].y0 > places[1].y1 > places[1].y0 > places[2].y1
     assert min(place.width for place in places) > 180
+
+
+def test_on_a_phone_a_legend_stands_below_its_panel_where_no_curve_runs():
+    figure, axes = plots.grid(1, 2, size=(9.6, 3.4))
+    series = {"one": [0, 9], "another": [9, 0], "a third": [4, 5]}
+    plots.curves(series, x_label="step", axes=axes[0, 0])
+    plots.bars(series, ["a long name", "another long name"], axes=axes[0, 1])
+    axes[0, 1].tick_params(axis="x", rotation=50)
+    style.to_html(figure, "x")
+    for place in axes[0]:
+        legend = place.get_legend().get_window_extent()
+        assert legend.y1 <= place.xaxis.get_tightbbox().y0
+        assert legend.y0 >= figure.bbox.y0
+        assert place.get_window_extent().height > 120
+    lowest = axes[0, 0].get_legend().get_window_extent().y0
+    assert lowest > axes[0, 1].get_tightbbox().y1  # and does not reach into the next panel
 
 
 def test_crowded_names_of_columns_stand_upright_on_a_phone_and_may_be_empty():

@@ -8,10 +8,6 @@ from tools import notebooks, reading
 
 # Chapters that have not been written anew yet: their text is longer than a lesson may be.
 STILL_LONG = {
-    "part1/the-transformer-from-above",
-    "part1/scaled-dot-product-attention",
-    "part1/multi-head-attention",
-    "part1/where-the-sources-differ",
     "part2/masks",
     "part2/positions",
     "part2/projections-and-the-pipeline",

@@ -1,4 +1,4 @@
-"""Put today's styles and scripts into the stored figures: `python -m tools.redraw`.
+"""Put today's styles, scripts and maps into the stored figures: `python -m tools.redraw`.
 
 Every figure of a notebook carries them along. nbval does not compare them, and a changed colour is
 no reason to run a chapter again.
@@ -9,6 +9,7 @@ import sys
 
 import nbformat
 
+from nlp104.figures.chapter_map import chapter_map
 from nlp104.figures.explore.explorable import Explorable
 from nlp104.figures.language import PATTERNS, sheet
 from tools import notebooks
@@ -18,6 +19,8 @@ def redrawn(html):
     """A stored figure of the package, as it would be written today around the same drawing."""
     if not html.startswith('<figure class="nlp104'):
         return html
+    if topic := re.search(r'<figure class="nlp104 map">.*You are here: ([\w ]+)<', html, re.DOTALL):
+        return chapter_map(topic[1]).html
     style, scene = sheet(), re.match(r'<figure [^>]*data-scene="(\w+)"', html)
     if scene:
         figure = Explorable(scene[1], "", {}, "", "")

@@ -19,6 +19,13 @@ from sphinx.util.matching import Matcher
 from sphinx.util.nodes import make_refnode
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+# What others write, and what a screen reader can use.
+MENDED = {
+    # The name of a folded cell is its title.
+    '<summary aria-label="Toggle hidden content">': "<summary>",
+    # A signature with a line for each argument is no list of definitions.
+    "<dl>\n<dd>": '<dl role="presentation">\n<dd>',
+}
 
 
 def prepare_autodoc() -> None:
@@ -246,6 +253,12 @@ def name_toggles(app, pagename, templatename, context, doctree) -> None:
     context["generate_toctree_html"] = named
 
 
+def mend_markup(app, pagename, templatename, context, doctree) -> None:
+    """Put right what stands between a page and those who listen to it."""
+    for written, mended in MENDED.items() if "body" in context else ():
+        context["body"] = context["body"].replace(written, mended)
+
+
 def renew_assets(app, env, added, changed, removed) -> list[str]:
     """Have Sphinx work if a style or a picture changed: it copies them only when a page did."""
     copies = Path(app.outdir) / "_static"
@@ -282,4 +295,5 @@ def setup(app):
     # After the theme, which adds its buttons at priority 501.
     app.connect("html-page-context", arrange_buttons, priority=502)
     app.connect("html-page-context", name_toggles, priority=502)
+    app.connect("html-page-context", mend_markup)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -13,7 +13,8 @@ from nlp104.figures.language import sheet
 
 # What the drawing shows: name → its chapter, and the concept whose colour it takes when it is lit.
 PARTS = {
-    "tokens": ("part3/data-and-batches", "r"),
+    "English": ("part3/data-and-batches", "r"),
+    "French so far": ("part3/data-and-batches", "r"),
     "embedding": ("part2/positions", "r"),
     "positions": ("part2/positions", "p"),
     "self-attention": ("part1/multi-head-attention", "a"),
@@ -27,7 +28,6 @@ PARTS = {
     "next word": ("part3/translating", "r"),
 }
 SPOKEN = {  # names of links hold the words that are seen
-    "tokens": "English, French so far",
     "positions": "+ positions",
     "masked self-attention": "masked attention",
     "layers": "N × layers",
@@ -67,13 +67,13 @@ TOPICS = {
         ("layers", *ATTENTIONS, "feed-forward", "skip", "normalise"),
         "The same few parts make a layer, and layers make a stack.",
     ),
-    "data": (("tokens",), "Sentences become numbers, and numbers become batches."),
+    "data": (("English", "French so far"), "Sentences become numbers, and numbers become batches."),
     "training": (
         ("linear, softmax", "next word"),
         "At the top stands a guess of the next word; training makes it a better one.",
     ),
     "decoding": (
-        ("next word", "tokens"),
+        ("next word", "French so far"),
         "One word comes out at the top, goes in again at the bottom, and the next one follows.",
     ),
 }
@@ -170,18 +170,17 @@ def _draw(topic):
     foot = high + 3 * step  # below the first layer of both
     drawing.wire([(RIGHT, 20), (RIGHT, foot + 64)])
     drawing.wire([(LEFT, high + step - 14), (LEFT, foot + 64)])
-    with part("layers") as look:
-        for x, top in ((LEFT, high + step), (RIGHT, high)):
-            size = {
-                "x": x - BOX / 2 - 15,
-                "y": top - 6,
-                "width": BOX + 30,
-                "height": foot - top + 2,
-                "rx": 10,
-            }
+    for x, top, side in ((LEFT, high + step, -8), (RIGHT, high, BOX + 3)):
+        size = {
+            "x": x - BOX / 2 - 15,
+            "y": top - 6,
+            "width": BOX + 30,
+            "height": foot - top + 2,
+            "rx": 10,
+        }
+        with part("layers") as look:
             drawing.add("rect", **size, class_="frame" + " lit" * look["lit"])
-        for x, y in ((LEFT - BOX / 2 - 8, high + step - 16), (RIGHT + BOX / 2 + 3, high - 16)):
-            drawing.text(x, y, "N ×", size=12, muted=True)
+            drawing.text(x - BOX / 2 + side, top - 16, "N ×", size=12, muted=True)
     cross = high + step + 47  # the height of the decoder's cross-attention
     bend = (LEFT + RIGHT) / 2
     for shift, concept in ((-3, "k"), (3, "v")):
@@ -204,8 +203,8 @@ def _draw(topic):
         block("embedding", x, foot + 38)
     with part("next word") as look:
         words(RIGHT, 9, SPOKEN["next word"], look["lit"])
-    with part("tokens") as look:
-        words(LEFT, foot + 74, "English", look["lit"])
-        words(RIGHT, foot + 74, "French so far", look["lit"])
+    for x, language in ((LEFT, "English"), (RIGHT, "French so far")):
+        with part(language) as look:
+            words(x, foot + 74, language, look["lit"])
     label = f"The Transformer. Lit: {', '.join(lit)}."
     return drawing.svg(foot + 84, label, role="group")  # it holds links

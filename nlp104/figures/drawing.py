@@ -6,12 +6,27 @@ scripts of `nlp104.figures.explore` use, too: a matrix looks the same in both.
 
 import html
 import re
+import textwrap
+from typing import NamedTuple
 
 import numpy as np
 
 from nlp104.figures.language import LETTERS
 
 SIGN = re.compile(r"\[(.+)\]")  # no word: [PAD], [START], [END]
+# Widths of what is drawn twice. A column of 560 pixels or more shows the first, the smallest phone
+# leaves 288 to the second: there letters of 13 and of 14 pixels are still 12 pixels high.
+WIDE, NARROW = 600, 328
+
+
+class Layouts(NamedTuple):
+    """One picture, drawn for a page and once more for a phone: two SVG elements as text.
+
+    `nlp104.figures.plots.show` displays them, and the page chooses.
+    """
+
+    wide: str
+    narrow: str
 
 
 def shown(word):
@@ -93,25 +108,39 @@ class Drawing:
             look = {"size": 12, "anchor": "middle", "muted": hidden}
             self.text(x + width / 2, y + height / 2, "0" if hidden else text, **look)
 
-    def tokens(self, x, y, words, *, width, height, across=False, chosen=None):
+    def grid(self, x, y, rows, columns, concept, *, width, height, strength):
+        """A matrix whose numbers do not matter: equal cells, of a strength from 0 to 1."""
+        cells = "".join(
+            f"M{_short(x + column * width + 1)} {_short(y + row * height + 1)}"
+            f"h{_short(width - 2)}v{_short(height - 2)}h{_short(2 - width)}z"
+            for row in range(rows)
+            for column in range(columns)
+        )
+        style = f"fill-opacity:calc(var(--cap)*{strength})"
+        self.add("path", d=cells, class_=f"f-{concept}", style=style)
+
+    def tokens(self, x, y, words, *, width, height, across=False, chosen=None, size=12):
         """Words as pills, one below the other or `across`; signs such as [END] are dashed."""
         for number, word in enumerate(words):
             place = (x + number * width, y) if across else (x, y + number * height)
             look = "pill" + " sign" * (shown(word) != word) + " chosen" * (number == chosen)
-            size = {"width": width - 2, "height": height - 4, "rx": 9}
-            self.add("rect", x=place[0] + 1, y=place[1] + 2, **size, class_=look)
+            form = {"width": width - 2, "height": height - 4, "rx": 9}
+            self.add("rect", x=place[0] + 1, y=place[1] + 2, **form, class_=look)
             middle = place[0] + width / 2, place[1] + height / 2
-            self.text(*middle, shown(word), anchor="middle", on=number == chosen, size=12)
+            self.text(*middle, shown(word), anchor="middle", on=number == chosen, size=size)
 
-    def box(self, x, y, width, height, words, concept=None, lit=False, size=13):
-        """Something that computes; coloured by its concept where it is `lit`."""
+    def box(self, x, y, width, height, words, concept=None, lit=False, size=13, maths=False):
+        """Something that computes; in the colour of its concept where it is `lit`."""
         place = {"x": x, "y": y, "width": width, "height": height, "rx": 8}
         self.add("rect", **place, class_="box")
         if lit:
             concept = concept or "r"
             self.add("rect", **place, class_=f"f-{concept} s-{concept} lit")
-        look = {"concept": concept if lit else None, "muted": not lit, "strong": lit, "size": size}
-        self.text(x + width / 2, y + height / 2, words, anchor="middle", **look)
+        look = {"concept": concept if lit else None, "muted": not lit, "strong": lit}
+        lines = words.splitlines()
+        for number, line in enumerate(lines):
+            middle = y + height / 2 + (number - (len(lines) - 1) / 2) * 1.25 * size
+            self.text(x + width / 2, middle, line, anchor="middle", size=size, maths=maths, **look)
 
     def wire(self, points, concept=None, arrow=False, strong=False):
         """A line along the points with round corners, and an arrow at its end."""
@@ -126,7 +155,8 @@ class Drawing:
                 *(np.array([x, y]) - 7 * along + 4 * s * along[::-1] * (1, -1) for s in (1, -1)),
             ]
             d = "M" + "L".join(f"{_short(a)} {_short(b)}" for a, b in corners) + "Z"
-            self.add("path", d=d, class_=f"head f-{concept or 'edge'}")
+            fill = f"fill:var(--{concept}-line)" if concept else None
+            self.add("path", d=d, class_=f"head{'' if concept else ' f-edge'}", style=fill)
 
     def plus(self, x, y, concept=None):
         """A place where two vectors are added."""
@@ -140,6 +170,12 @@ class Drawing:
         self.add("path", d=f"M{x} {y}h6v{length}h-6", class_="wire s-edge")
         self.text(x + 12, y + length / 2, words, muted=True)
 
+    def heading(self, title, sentence, letters, size):
+        """A title and, below it, a sentence, in lines of so many letters."""
+        self.text(0, 12, title, strong=True, size=size + 2)
+        for line, words in enumerate(textwrap.wrap(sentence, letters)):
+            self.text(0, 34 + 1.3 * size * line, words, muted=True, size=size)
+
     def text(
         self,
         x,
@@ -148,7 +184,7 @@ class Drawing:
         *,
         concept=None,
         anchor=None,
-        size=13,
+        size=None,
         maths=False,
         muted=False,
         on=False,
@@ -156,13 +192,12 @@ class Drawing:
     ):
         """Words whose middle is at height y; with `maths`, `_` lowers and `^` raises a letter."""
         kind = f"f-t-{concept}" if concept else "on" if on else "muted" if muted else None
-        look = {"font_size": 18 if maths else size, "text_anchor": anchor, "class_": kind}
+        size = size or (18 if maths else 13)
+        look = {"font_size": size, "text_anchor": anchor, "class_": kind}
         look["font_weight"] = "650" if strong else None
         content = html.escape(words, quote=False)
         if maths:
-            content = re.sub(r"_(\w)", r'<tspan dy="4" font-size="13">\1</tspan>', content)
-            content = re.sub(r"\^(\w)", r'<tspan dy="-6" font-size="13">\1</tspan>', content)
-            content = f'<tspan class="maths">{content}</tspan>'
+            content = f'<tspan class="maths">{_shifted(content, size)}</tspan>'
         self.add("text", content, x=x, y=y, dy="0.35em", **look)
 
     def svg(self, height, label=None, role="img"):
@@ -176,6 +211,18 @@ class Drawing:
         about = f' role="{role}" aria-label="{html.escape(label, quote=True)}"' if label else ""
         size = f'viewBox="0 0 {self.width} {height:g}" style="width:{self.width}px"'
         return f'<svg{about} {size} font-family="{LETTERS}">{"".join(self.elements)}</svg>'
+
+
+def _shifted(formula, size):
+    """A formula whose indices are lowered, whose powers are raised, and whose rest is neither."""
+    pieces, height = [], 0
+    for sign, index, line in re.findall(r"([_^])(\w)|([^_^]+)", formula):
+        place = {"_": 4, "^": -6, "": 0}[sign]
+        down = f' dy="{place - height}"' if place != height else ""
+        small = f' font-size="{max(13, 0.78 * size):g}"' if sign else ""
+        pieces.append(f"<tspan{down}{small}>{index or line}</tspan>" if down or small else line)
+        height = place
+    return "".join(pieces)
 
 
 def _short(value):

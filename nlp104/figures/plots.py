@@ -12,6 +12,7 @@ from matplotlib.colors import Normalize
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
+from nlp104.figures.language import CONCEPTS
 from nlp104.figures.style import (
     ATTENTION,
     CELL,
@@ -71,14 +72,15 @@ def heatmap(
     annotate=None,
     alignment=(),
     limits=None,
+    concept="a",
     axes=None,
 ):
     """A matrix with a token beside each row and above each column.
 
     Args:
         weights: `[rows, columns]`. Numbers are coloured from 0 (faint) to the largest (full) or, if
-            some are negative, from amber over nothing (zero) to purple. Booleans are drawn as a
-            mask: what is True may be seen, what is False is hatched.
+            some are negative, from amber over nothing (zero) to purple. Booleans are a mask: what
+            is False is hatched; if they are not about attention, what is True is filled.
         rows: the token of each row; in an attention matrix, of each query.
         columns: the token of each column; in an attention matrix, of each key.
         title: what there is to see.
@@ -88,8 +90,11 @@ def heatmap(
         annotate: write the numbers into the cells; by default up to 10 rows and 10 columns.
         alignment: pairs (row, column) of cells to frame, for example a gold word alignment.
         limits: the numbers of the lightest and the darkest colour, to make figures comparable.
+        concept: in whose colour: "a" for attention, "p" for positions, "r" for what is plain, …
         axes: where to draw, from `grid`; a new figure by default.
     """
+    if concept not in CONCEPTS:
+        raise ValueError(f"Expected concept: one of {', '.join(CONCEPTS)}. Received: {concept!r}.")
     values = _array(weights, (len(rows), len(columns)), "weights")
     if axes is None:
         cell = min(0.5, 5.0 / len(columns))
@@ -97,17 +102,21 @@ def heatmap(
         axes = grid(size=(width, cell * len(rows) + 1.1))[1][0, 0]
     axes.set(title=title, ylabel=row_label, xlabel=column_label)
     if values.dtype == bool:
-        _draw_matrix(axes, 0.5 * values, rows, columns, values, alignment, (0.0, 1.0))
+        seen = values if concept == "a" else mask
+        look = {"limits": (0.0, 1.0), "concept": concept}
+        _draw_matrix(axes, 0.5 * values, rows, columns, seen, alignment, **look)
         return axes.figure
     annotate = max(values.shape) <= 10 if annotate is None else annotate
     strongest = LEGIBLE if annotate else 1.0
-    image, visible = _draw_matrix(axes, values, rows, columns, mask, alignment, limits, strongest)
+    look = {"limits": limits, "strongest": strongest, "concept": concept}
+    image, visible = _draw_matrix(axes, values, rows, columns, mask, alignment, **look)
     if annotate:
+        size = 9.0 if len(columns) <= 8 else 8.25
         digits = 0 if np.all(np.round(values[visible]) == values[visible]) else 2
         for row, column in np.argwhere(visible):
             number = f"{values[row, column]:.{digits}f}".replace("-", "−")
             place = column + 0.5, row + 0.5
-            axes.text(*place, number, ha="center", va="center", fontsize=8.25)
+            axes.text(*place, number, ha="center", va="center", fontsize=size)
     else:
         _scale(image, axes, 0.8)
     return axes.figure
@@ -139,7 +148,7 @@ def head_grid(weights, rows, columns, *, title="", names=None, mask=None, alignm
     for head, place in enumerate(axes.flat[:heads]):
         image, _ = _draw_matrix(place, values[head], rows, columns, mask, alignment, limits)
         place.set_title(names[head] if names else f"head {head + 1}", fontsize=9.0)
-        place.tick_params(labelsize=8.0, labelleft=head % across == 0)
+        place.tick_params(labelleft=head % across == 0)
     for unused in axes.flat[heads:]:
         unused.remove()
     _scale(image, axes.flat[:heads], 0.8 / down)
@@ -242,7 +251,7 @@ def _colors(series):
     return PALETTE[: len(series)]
 
 
-def _draw_matrix(axes, values, rows, columns, mask, alignment, limits, strongest=1.0):
+def _draw_matrix(axes, values, rows, columns, mask, alignment, limits, strongest=1.0, concept="a"):
     """Draw the coloured cells; return their image and which of them may be seen."""
     visible = np.full(values.shape, True)
     if mask is not None:
@@ -251,7 +260,7 @@ def _draw_matrix(axes, values, rows, columns, mask, alignment, limits, strongest
     low, high = limits or (min(values.min(), 0.0), max(values.max(), 1e-9))
     if low < 0:
         low, high = -max(-low, high), max(-low, high)  # zero is white
-    colormap = tint("p", strongest, negative="k") if low < 0 else tint("a", strongest)
+    colormap = tint("p", strongest, negative="k") if low < 0 else tint(concept, strongest)
     image = axes.pcolormesh(values, cmap=colormap, norm=Normalize(low, high, clip=True))
     image.set_rasterized(values.size > MANY)
     if len(columns) <= 24:

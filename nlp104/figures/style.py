@@ -2,7 +2,8 @@
 
 A plot is drawn in the light colours of `nlp104.figures.language`; `to_html` writes it as SVG and
 puts the variables in their place, so that it follows the theme of the page. It is laid out twice,
-for a page and, its panels one below the other, for a phone, and the page chooses.
+for a page and, its panels one below the other, for a phone, and the page chooses; so are drawings
+that bring their own `Layouts`.
 
 Only matplotlib's object interface is used: no global setting changes, and no window is opened.
 """
@@ -19,8 +20,10 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.text import Text
+from matplotlib.transforms import ScaledTranslation
 
-from nlp104.figures.language import TOKENS, sheet, with_tokens
+from nlp104.figures.drawing import Layouts
+from nlp104.figures.language import PATTERNS, TOKENS, sheet, with_tokens
 
 
 def _light(token):
@@ -119,28 +122,42 @@ def to_html(figure, alt):
     """A figure as HTML that needs nothing else: two layouts and the style sheet.
 
     Args:
-        figure: a `matplotlib.figure.Figure`, which is left in the layout for a phone; or several
-            by their titles, side by side.
+        figure: a `matplotlib.figure.Figure`, which is left in the layout for a phone; several by
+            their titles, side by side; or the two `nlp104.figures.drawing.Layouts` of a drawing.
         alt: words for a reader who cannot see it.
     """
     label = html.escape(alt, quote=True)
     if isinstance(figure, dict):
-        return (
-            f'<figure class="nlp104 still"><style>{sheet()}</style>{_row(figure, label)}</figure>'
-        )
-    drawings = []
-    for layout, arrange in (("wide", _spread), ("narrow", _stack)):
-        arrange(figure)
-        svg = _svg(figure, layout)
-        about = f'class="plot {layout}" role="img" aria-label="{label}"'
-        drawings.append(svg.replace("<svg", f"<svg {about}", 1))
-    return f'<figure class="nlp104 still"><style>{sheet()}</style>{"".join(drawings)}</figure>'
+        content = _row(figure, label)
+    elif isinstance(figure, Layouts):
+        content = PATTERNS + _layouts(figure._asdict(), label)
+    else:
+        drawings = {}
+        figures = {"wide": (figure, _spread), "narrow": (_narrow(figure), _stack)}
+        for layout, (drawn, arrange) in figures.items():
+            arrange(drawn)
+            drawings[f"plot {layout}"] = _svg(drawn, layout)
+        content = _layouts(drawings, label)
+    return f'<figure class="nlp104 still"><style>{sheet()}</style>{content}</figure>'
+
+
+def _layouts(drawings, label):
+    """Drawings by their classes, of which the page shows one."""
+    return "".join(
+        svg.replace("<svg", f'<svg class="{name}" role="img" aria-label="{label}"', 1)
+        for name, svg in drawings.items()
+    )
+
+
+def _narrow(figure):
+    """The figure for a phone: the same once more, unless it brings one of its own."""
+    return getattr(figure, "narrow", figure)
 
 
 def _row(figures, label):
     """Several drawings side by side, each under its title; a narrow page breaks the row."""
     pieces = "".join(
-        f'<div><p class="title">{html.escape(title)}</p>{_svg(figure, title)}</div>'
+        f'<div><p class="title">{html.escape(title)}</p>{_svg(_narrow(figure), title)}</div>'
         for title, figure in figures.items()
     )
     return f'<div role="img" aria-label="{label}" class="row">{pieces}</div>'
@@ -150,7 +167,8 @@ def show(figure, alt):
     """Display a figure in a notebook.
 
     Args:
-        figure: what a function of `nlp104.figures.plots` returned; or several drawings of
+        figure: what a function of `nlp104.figures.plots`, `nlp104.figures.versions`,
+            `nlp104.figures.recurrence` or `nlp104.figures.lookup` returned; or several drawings of
             `nlp104.figures.architecture` by their titles, to be shown side by side.
         alt: words for a reader who cannot see it: what is drawn, and what it shows.
 
@@ -198,6 +216,24 @@ def _stack(figure):
             for label in names:
                 label.set(ha="center", rotation_mode="default")
     figure.set_size_inches(PHONE, sum(heights))
+    if any(axes.get_legend() for axes in panels):
+        figure.draw_without_rendering()  # from here on it is known how high names and legends are
+        heights = [h + _legend_below(axes) for h, axes in zip(heights, panels, strict=True)]
+        stack.set_height_ratios(heights)
+        figure.set_size_inches(PHONE, sum(heights))
+
+
+def _legend_below(axes):
+    """Moves the legend of a panel below it, where no curve runs; returns the height it takes."""
+    legend = axes.get_legend()
+    if legend is None:
+        return 0.0
+    dots = axes.figure.dpi
+    down = (axes.bbox.y0 - axes.xaxis.get_tightbbox().y0) / dots
+    lower = ScaledTranslation(0, -down, axes.figure.dpi_scale_trans)
+    legend.set_loc("upper left")
+    legend.set_bbox_to_anchor((0, 0), axes.transAxes + lower)
+    return legend.get_window_extent().height / dots
 
 
 @styled

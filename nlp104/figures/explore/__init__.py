@@ -10,8 +10,23 @@ draws with is in ``parts.js``, its frame and its player are in ``player.js``.
 """
 
 from nlp104.figures.explore.evolution import evolution
+from nlp104.figures.explore.heads import heads
+from nlp104.figures.explore.machine import machine
 from nlp104.figures.explore.masked_attention import masked_attention
+from nlp104.figures.explore.paths import paths
 from nlp104.figures.explore.pipeline import pipeline
 from nlp104.figures.explore.projection import projection
+from nlp104.figures.explore.softmax_lab import softmax_lab
+from nlp104.figures.explore.trained_heads import trained_heads
 
-__all__ = ["evolution", "masked_attention", "pipeline", "projection"]
+__all__ = [
+    "evolution",
+    "heads",
+    "machine",
+    "masked_attention",
+    "paths",
+    "pipeline",
+    "projection",
+    "softmax_lab",
+    "trained_heads",
+]

@@ -1,8 +1,8 @@
 // Versions 0 to 6 of attention on one sentence: what goes in, who looks where, which noun gets the votes.
 nlp104.scene("evolution", (data, { sum, range, transpose, multiply, most, softmax, write, area, label, token, matrix }) => {
-  const names = ["V0 additive", "V1 dot product", "V2 scaled", "V3 many queries", "V4 cross-attention", "V5 self-attention", "V6 multi-head"];
+  const names = ["V0 additive", "V1 dot product", "V2 scaled", "V3 many queries", "V4 cross-attention", "V5 self-attention", "V6 multi-head"].slice(0, data.versions.length);
   const NEW = [["weights"], ["weights"], ["weights"], ["Q"], ["K", "V"], ["Q"], ["heads"]]; // what a version adds, framed
-  const it = data.words.indexOf("it"), root = Math.sqrt;
+  const it = data.words.indexOf("it"), root = Math.sqrt, ROWS = names.length > 5 ? 5 : names.length > 3 ? 2 : 1; // at most
 
   // Everything that a version computes: one entry for each head.
   function compute({ step, ending }) {
@@ -14,8 +14,8 @@ nlp104.scene("evolution", (data, { sum, range, transpose, multiply, most, softma
       const K = step > 3 ? multiply(X, WK) : X, V = step > 3 ? multiply(X, WV) : X;
       let scores = multiply(Q, transpose(K));
       if (step === 0) {
-        const [W1, W2, v] = W, units = v.length, keys = multiply(X, W2);
-        scores = multiply(Q, W1).map((q) => keys.map((k) => sum(range(units).map((u) => Math.tanh(q[u] + k[u]) * v[u][0]))));
+        const [Wq, Wx, w] = W, inputs = multiply(X, Wx);
+        scores = multiply(Q, Wq).map((q) => inputs.map((x) => sum(w.map(([share], u) => Math.tanh(q[u] + x[u]) * share))));
       } else if (step > 1) scores = scores.map((row) => row.map((x) => x / root(Q[0].length)));
       const A = scores.map(softmax);
       return { Q, K, V, WQ: asked ? null : W[0], WK: step > 3 ? WK : null, WV: step > 3 ? WV : null, A, Y: multiply(A, V) };
@@ -33,7 +33,7 @@ nlp104.scene("evolution", (data, { sum, range, transpose, multiply, most, softma
     const outlined = (x, y, w, h) => M.push(area("new", { x: x - 5, y: y - 5, w: w + 10, h: h + 10 }, { outline: true, concept: "a", radius: 8, layer: 2 }));
 
     // Left: X, and where a version has them W_Q, W_K, W_V above their products.
-    const top = 30, yX = top + depth * tiny + 40;
+    const top = 30, yX = names.length > 4 ? top + depth * tiny + 40 : top;
     C.words.forEach((word, i) => M.push(token(`x${i}`, { x: 0, y: yX + i * rh + 3, w: pw, h: rh - 6 }, { word, size })));
     M.push(matrix("X", C.X, { x: pw + 4, y: yX, w: tiny, h: rh, max: 1, numbers: false }), label("lX", pw + 4, yX - 14, "$X$", { size: 17, concept: "r" }));
     const between = slim ? 14 : 16, at = {};
@@ -50,7 +50,7 @@ nlp104.scene("evolution", (data, { sum, range, transpose, multiply, most, softma
     if (views.length) outlined(views[0], top - 22, views.at(-1) - views[0] + 4 * wide, yX - top + 5 * rh + 22);
 
     // Middle: who looks where.
-    const x0 = slim ? 0 : Math.min(386, W - 312), y0 = slim ? yX + 5 * rh + 62 : top, cw = slim ? (W - pw - 6) / 5 : 47, yA = y0 + 26, xA = x0 + pw + 6;
+    const x0 = slim ? 0 : Math.min(386, W - 312), y0 = slim ? yX + 5 * rh + (names.length > 6 ? 62 : 34) : top, cw = slim ? (W - pw - 6) / 5 : 47, yA = y0 + 26, xA = x0 + pw + 6;
     if (step === 6) ["1", "2"].forEach((name, h) => M.push(token(`head${h}`, { x: x0 + h * 34, y: y0 - 6, w: 30, h: 28 }, { word: name, size: 13, chosen: h === head, act: `head:${h}`, at: `h:0:${h}`, first: h === head, pressed: h === head, says: `Head ${name}` })));
     if (step === 6) outlined(x0, y0 - 6, 64, 28);
     C.words.forEach((word, j) => M.push(token(`c${j}`, { x: xA + j * cw, y: y0, w: cw, h: 22 }, { word, size: 12, bare: true })));
@@ -62,7 +62,7 @@ nlp104.scene("evolution", (data, { sum, range, transpose, multiply, most, softma
 
     // Right: what comes out, as votes for a noun; of several heads each has its part.
     const tally = votes(C, row), best = tally.map(sum), winner = Math.max(...best), clear = best.filter((v) => v > winner - 0.05).length === 1 && winner > 0.2;
-    const xV = x0, yV = yA + 5 * rh + 34, scale = (slim ? W : W - x0) - pw - 60;
+    const xV = x0, yV = yA + ROWS * rh + 34, scale = (slim ? W : W - x0) - pw - 60;
     M.push(label("lv", xV, yV - 16, `what **${C.rows[row].replace("?", "")}** takes over: votes for a noun`, { size, muted: true }));
     data.nouns.forEach((noun, n) => {
       const y = yV + n * 26, wins = clear && best[n] === winner;
@@ -92,7 +92,7 @@ nlp104.scene("evolution", (data, { sum, range, transpose, multiply, most, softma
   const soft = (html) => `<span class="up">softmax</span>( ${html} ) `, over = (html) => `<span class="over"><span>${html}</span><span>√<span class="root">d</span></span></span>`;
   const kT = "K<sup>⊤</sup>", xT = "X<sup>⊤</sup>";
   const equations = [
-    `y = ${soft(fresh('v<sup>⊤</sup> <span class="up">tanh</span>(W<sub>1</sub>q + W<sub>2</sub>X)', "a"))} X`,
+    `y = ${soft(fresh('<span class="up">tanh</span>(qW<sub>q</sub> + XW<sub>x</sub>) w', "a"))} X`,
     `y = ${soft(fresh(`q ${xT}`, "a"))} X`,
     `y = ${soft(over(`q ${xT}`).replace("<span>√", '<span class="fresh" style="--concept:var(--a);--concept-ink:var(--a-ink)">√'))} X`,
     `Y = ${soft(over(`${fresh("Q", "q")} ${xT}`))} X`,
@@ -101,12 +101,12 @@ nlp104.scene("evolution", (data, { sum, range, transpose, multiply, most, softma
     `Y = ${fresh("Y<sub>1</sub>", "a")} W<sub>O1</sub> + ${fresh("Y<sub>2</sub>", "a")} W<sub>O2</sub>`,
   ];
   return {
-    lead: "“The animal crossed the street. It was …” Who is **it**? Choose how the sentence ends, tap a word to follow its query.",
-    start: { ending: "tired", row: -1, head: 0 },
+    lead: `“The animal crossed the street. It was …” Who is **it**? Choose how the sentence ends${names.length > 5 ? ", tap a word to follow its query" : ""}.`,
+    start: { step: data.start, ending: "tired", row: -1, head: 0 },
     keep: ["ending"],
     chapters: names.map((name) => name.slice(0, 2)),
     options: [{ name: "ending", label: "The sentence ends with", values: Object.keys(data.endings).map((word) => [word, word]) }],
-    equation: equations.map((html, step) => `<span class="variant" data-term="${step}">${html}</span>`).join(""),
+    equation: equations.slice(0, names.length).map((html, step) => `<span class="variant" data-term="${step}">${html}</span>`).join(""),
     spoken: "The equation of this version",
     lit: ({ step }) => [`${step}`],
     draw,

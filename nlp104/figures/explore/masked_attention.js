@@ -28,21 +28,24 @@ nlp104.scene("masked_attention", (data, { sum, range, softmax, write, cell, area
     const R = rows(state), { newest, all } = steps[state.step], places = R[0].places, traced = shown(state, R), slim = W < 560;
     const most = state.padding === "on" ? count : count - 1, first = count - most, size = slim ? 12 : 13.5, M = [];
     // Columns: word · matrix · bar · sum · the word to be written.
-    const pw = slim ? 54 : 84, next = slim ? 54 : 84, gap = slim ? 10 : 28, sumWidth = slim ? 0 : 56;
+    const long = (tokens) => 6.6 * Math.max(...tokens.map((word) => word.replace(/^\[|\]$/g, "").length)); // of small letters
+    const pill = (tokens) => (slim ? Math.min(54, Math.max(50, long(tokens) + 14)) : 84), pw = pill(words), next = pill(data.next), gap = slim ? 8 : 28, sumWidth = slim ? 0 : 56;
     const room = W - pw - next - gap - sumWidth - (slim ? 12 : 28);
-    const cw = Math.min(58, (room * (slim ? 0.76 : 0.64)) / most), bar = Math.min(220, room - cw * most);
-    const x = pw + 6, xBar = x + most * cw + gap, xNext = xBar + bar + sumWidth + (slim ? 8 : 22);
-    const top = slim ? 54 : 58, rh = slim ? 34 : 36, y = (i) => top + (i - first) * rh, cx = (j) => x + (j - first) * cw, yTrace = top + most * rh + 26;
+    const cw = Math.min(58, (slim ? room - Math.max(30, 0.24 * room) : 0.64 * room) / most), bar = Math.min(220, room - cw * most);
+    const x = pw + 6, xBar = x + most * cw + gap, xNext = xBar + bar + sumWidth + (slim ? 6 : 22);
+    const tight = cw < 30, turn = cw < long(words.slice(first)) + 3; // on the smallest phones: .97, and words that stand upright
+    const number = (value, digits) => (tight ? write(value, digits - (digits === 1)).replace("0.", ".").replace("1.00", "1") : write(value, digits));
+    const top = (slim ? 52 : 58) + (turn ? 14 : 0), rh = slim ? 31 : 36, y = (i) => top + (i - first) * rh, cx = (j) => x + (j - first) * cw, yTrace = top + most * rh + (slim ? 14 : 26), low = slim ? 24 : 26;
 
     M.push(label("h0", x, 12, all ? "the whole sentence at once" : "written so far", { size: 13, muted: true }));
-    M.push(label("h1", xBar + bar / 2, 36, slim ? "sum" : "sum of the row", { size: slim ? 12 : 13, muted: true, anchor: "middle" }));
-    M.push(label("h2", xNext + next / 2, 36, slim ? "next" : "must write", { size: slim ? 12 : 13, muted: true, anchor: "middle" }));
+    M.push(label("h1", xBar + bar / 2, top - 20, slim ? "sum" : "sum of the row", { size: slim ? 12 : 13, muted: true, anchor: "middle" }));
+    M.push(label("h2", xNext + next / 2, top - 20, slim ? "next" : "must write", { size: slim ? 12 : 13, muted: true, anchor: "middle" }));
     R.forEach(({ i, weights, hidden, ahead, total }) => {
       const chosen = i === traced.i, off = Math.abs(total - 1) > 0.005, middle = y(i) + rh / 2;
       M.push(token(`r${i}`, { x: 0, y: y(i) + 4, w: pw, h: rh - 8 }, { word: words[i], size: slim ? 12 : 14, chosen, act: `row:${i}`, at: `r:${i}:0`, first: chosen, pressed: chosen, says: `Row ${words[i]}` }));
-      M.push(token(`c${i}`, { x: cx(i) + 1, y: 24, w: cw - 2, h: 26 }, { word: words[i], size: slim ? 12 : 13.5, bare: true }));
+      M.push(token(`c${i}`, { x: cx(i) + 1, y: 24, w: cw - 2, h: top - (turn ? 26 : 30) }, { word: words[i], size: slim ? 12 : 13.5, bare: true, turn }));
       places.forEach((j, b) => M.push(cell(`w${i},${j}`, { x: cx(j), y: y(i), w: cw, h: rh, value: weights[b] }, {
-        concept: "a", max: 0.9, digits: 2, size, hidden: hidden[b], text: hidden[b] ? "0" : undefined, leak: ahead[b], act: `row:${i}`, at: `w:${i}:${j}`, says: `${words[i]} looks at ${words[j]}: ${hidden[b] ? "0, hidden" : write(weights[b])}`,
+        concept: "a", max: 0.9, digits: 2, size, hidden: hidden[b], text: hidden[b] ? "0" : number(weights[b], 2), leak: ahead[b], act: `row:${i}`, at: `w:${i}:${j}`, says: `${words[i]} looks at ${words[j]}: ${hidden[b] ? "0, hidden" : write(weights[b])}`,
       })));
       const answer = places.findIndex((j, b) => ahead[b] && words[j] === data.next[i]);
       if (answer >= 0) M.push(area(`answer${i}`, { x: cx(places[answer]), y: y(i), w: cw, h: rh }, { outline: true, concept: "ink", radius: 5, layer: 2 }));
@@ -63,10 +66,11 @@ nlp104.scene("masked_attention", (data, { sum, range, softmax, write, cell, area
       ? [["score", traced.scores, 1], ["+ mask", traced.masked, 1], ["softmax", traced.weights, 2]]
       : [["score", traced.scores, 1], ["softmax", traced.all, 2], ["× mask", traced.weights, 2]];
     lines.forEach(([name, values, digits], n) => {
-      const middle = yTrace + 26 * n + 13, weighted = digits === 2, total = sum(values);
-      M.push(step(`l${name}`, { x: 0, y: middle - 10.5, w: pw, h: 21 }, { source: name, size: slim ? 12 : 13, lit: n > 0, concept: name === "softmax" ? "a" : "r" }));
+      const middle = yTrace + low * n + 13, weighted = digits === 2, total = sum(values);
+      const lit = { concept: name === "softmax" ? "a" : "r" };
+      M.push(slim ? label(`l${name}`, 0, middle, name, { size: 12, ...(n ? lit : { muted: true }) }) : step(`l${name}`, { x: 0, y: middle - 10.5, w: pw, h: 21 }, { source: name, size: 13, lit: n > 0, ...lit }));
       if (n) M.push(line(`rule${n}`, `M${x} ${middle - 13}H${x + places.length * cw}`));
-      values.forEach((value, b) => M.push(label(`l${name}${places[b]}`, cx(places[b]) + cw / 2, middle, value === 0 && traced.hidden[b] ? "0" : write(value, digits), { size: slim ? 12 : 13, anchor: "middle", concept: weighted && value ? "a" : undefined, muted: !value || value === -Infinity })));
+      values.forEach((value, b) => M.push(label(`l${name}${places[b]}`, cx(places[b]) + cw / 2, middle, value === 0 && traced.hidden[b] ? "0" : number(value, digits), { size: slim ? 12 : 13, anchor: "middle", concept: weighted && value ? "a" : undefined, muted: !value || value === -Infinity })));
       if (weighted) M.push(label(`l${name}sum`, xBar, middle, `sum ${Math.abs(total - 1) > 0.005 ? `**${write(total)}**` : write(total)}`, { size: slim ? 12 : 13, muted: Math.abs(total - 1) <= 0.005 }));
     });
 
@@ -81,19 +85,19 @@ nlp104.scene("masked_attention", (data, { sum, range, softmax, write, cell, area
     else if (all) caption = `In training all **${most}** rows are computed at once. Thanks to the mask each is, number for number, the row that came out while writing.`;
     else if (newest === 1) caption = `The decoder begins with one token. Its row has a single weight, **1.00**, and it must write **${data.next[1]}**.`;
     else caption = `**${words[newest]}** was just written: a new row and a new column. It looks most at **${words[last.places[best]]}** ([a|**${write(last.weights[best])}**]), to write **${data.next[newest]}**. No row above it has changed.`;
-    return { marks: M, height: yTrace + 82, caption, table: { caption: "Attention weights", rows: R.map(({ i }) => words[i]), columns: places.map((j) => words[j]), values: R.map(({ weights, hidden }) => weights.map((weight, b) => (hidden[b] ? null : weight))) } };
+    return { marks: M, height: yTrace + 3 * low + 4, caption, table: { caption: "Attention weights", rows: R.map(({ i }) => words[i]), columns: places.map((j) => words[j]), values: R.map(({ weights, hidden }) => weights.map((weight, b) => (hidden[b] ? null : weight))) } };
   }
 
   const heads = data.scores.length;
   return {
-    lead: `A decoder writes “${words.slice(2).join(" ")}”. Each word it has written becomes a new row and a new column. Tap a row to follow it.`,
+    lead: `A decoder writes “${words.slice(2).join(" ")}”. Each word becomes a new row and a new column. Tap a row to follow it.`,
     start: { future: "hidden", padding: "off", when: "before", head: 0, row: -1 },
     keep: ["future", "padding", "when", "head"],
     chapters: [...words.slice(1).map((word) => word.replace(/^\[(.+)\]$/, (_, sign) => sign.toLowerCase())), "training"],
     options: [
       { name: "future", label: "Future", values: [["hidden", "hidden"], ["visible", "visible"]] },
-      { name: "when", label: "Mask", values: [["before", "before softmax"], ["after", "after softmax"]] },
       { name: "padding", label: "Padding on the left", values: [["off", "off"], ["on", "on"]] },
+      { name: "when", label: "Mask", values: [["before", "before softmax"], ["after", "after it"]] },
       ...(heads > 1 ? [{ name: "head", label: "Head", values: range(heads).map((h) => [h, `${h + 1}`]) }] : []),
     ],
     draw,

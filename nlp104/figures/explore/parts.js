@@ -91,27 +91,28 @@ globalThis.nlp104 ??= (() => {
   // How a kind of mark is made, and how it is brought up to date.
   const PARTS = {
     // A number: a full tint is positive, an outline negative, its strength |value| / max; hatched is hidden.
+    // What is faint stands back: its colour does, its number can still be read.
     cell: {
       make: () => [svg("rect", { class: "base" }), svg("rect", { class: "tint" }), svg("rect", { class: "hatch" }), text()],
       update([base, tint, hatch, number], mark) {
         const strength = mark.known && Number.isFinite(mark.value) ? Math.min(1, Math.abs(mark.value) / mark.max) ** 0.85 : 0;
-        const positive = mark.value > 0 && strength > 0;
+        const positive = mark.value > 0 && strength > 0, faint = mark.faint ? 0.3 : 1;
         const radius = Math.min(5, mark.w / 5);
         for (const rect of [base, tint, hatch]) box(rect, mark, rect === tint && !positive ? 1.75 : 1, radius);
         set(base, { class: `base${mark.hidden ? " hide" : strength ? " clear" : ""}` });
         set(tint, {
           class: `tint f-${mark.concept} s-${mark.concept}`,
-          style: `fill-opacity:calc(var(--cap)*${positive && !mark.hidden ? (0.07 + 0.93 * strength).toFixed(3) : 0});stroke-opacity:${positive || !strength || mark.hidden ? 0 : (0.22 + 0.78 * strength).toFixed(3)}`,
+          style: `fill-opacity:calc(var(--cap)*${positive && !mark.hidden ? (faint * (0.07 + 0.93 * strength)).toFixed(3) : 0});stroke-opacity:${positive || !strength || mark.hidden ? 0 : (faint * (0.22 + 0.78 * strength)).toFixed(3)}`,
         });
         set(hatch, { opacity: mark.hidden ? 1 : mark.leak ? 0.45 : 0, class: `hatch${mark.leak ? " leak" : ""}` });
-        set(number, { x: mark.w / 2, y: mark.h / 2, "font-size": mark.size, class: mark.hidden ? "muted" : "", opacity: mark.numbers && (mark.known || mark.hidden) ? 1 : 0 });
+        set(number, { x: mark.w / 2, y: mark.h / 2, "font-size": mark.size, class: mark.hidden || mark.faint ? "muted" : "", opacity: mark.numbers && (mark.known || mark.hidden) ? 1 : 0 });
         number.textContent = mark.text ?? write(mark.value, mark.digits);
       },
     },
     text: {
       make: () => [text()],
       update([element], mark) {
-        set(element, { "text-anchor": mark.anchor, "font-size": mark.size, "font-weight": mark.strong ? 650 : 400, class: mark.concept ? `f-t-${mark.concept}` : mark.muted ? "muted" : "" });
+        set(element, { "text-anchor": mark.anchor, "font-size": mark.size, "font-weight": mark.strong ? 650 : 400, class: mark.concept ? `f-t-${mark.concept}` : mark.muted ? "muted" : "", transform: mark.slant && `rotate(${mark.slant})` });
         letters(element, mark.source, mark.size);
       },
     },
@@ -123,6 +124,7 @@ globalThis.nlp104 ??= (() => {
         const sign = /^\[(.+)\]$/.exec(mark.word); // no word: [PAD], [START], [END]
         set(pill, { class: `pill${mark.chosen ? " chosen" : ""}${sign ? " sign" : ""}${mark.bare ? " bare" : ""}` });
         set(word, { x: mark.w / 2, y: mark.h / 2, "font-size": mark.size, class: mark.chosen ? "on" : mark.muted ? "muted" : "", "font-weight": 500 });
+        set(word, { transform: mark.turn ? `rotate(-90 ${mark.w / 2} ${mark.h / 2})` : null });
         word.setAttribute("font-style", sign ? "italic" : "normal");
         word.textContent = sign ? sign[1].toLowerCase() : mark.word;
       },
@@ -146,7 +148,7 @@ globalThis.nlp104 ??= (() => {
     step: {
       make: () => [svg("rect"), text()],
       update([rect, label], mark) {
-        box(rect, mark, 0.5, mark.h / 2);
+        box(rect, mark, 0.5, mark.radius ?? mark.h / 2);
         set(rect, { class: `node${mark.lit ? ` lit s-${mark.concept}` : ""}` });
         set(label, { x: mark.w / 2, y: mark.h / 2, "font-size": mark.size, class: mark.lit ? `f-t-${mark.concept}` : "muted", "font-weight": mark.lit ? 600 : 400 });
         letters(label, mark.source, mark.size);
@@ -159,6 +161,15 @@ globalThis.nlp104 ??= (() => {
   const area = mark("area", { concept: "r", strength: 1, radius: 6, layer: 0 });
   const label = (key, x, y, source, options = {}) => ({ kind: "text", key, x, y, source, opacity: 1, layer: 2, size: 13, anchor: "start", ...options });
   const token = mark("token", { size: 14 });
+  // The path of a line along points, with round corners.
+  const wire = (points, radius = 6) => points.map(([x, y], i) => {
+    if (!i || i === points.length - 1) return `${i ? "L" : "M"}${x} ${y}`;
+    const [before, after] = [points[i - 1], points[i + 1]].map(([u, v]) => {
+      const length = Math.hypot(u - x, v - y) || 1, part = Math.min(radius, length / 2) / length;
+      return `${x + part * (u - x)} ${y + part * (v - y)}`;
+    });
+    return `L${before}Q${x} ${y} ${after}`;
+  }).join("");
   const line = (key, path, options = {}) => ({ kind: "line", key, x: 0, y: 0, path, opacity: 1, layer: 1, width: 1.25, ...options });
   const step = mark("step", { concept: "r", size: 13, layer: 2 });
   // A matrix of cells; `of(i, j)` may change single ones.
@@ -221,6 +232,7 @@ globalThis.nlp104 ??= (() => {
           this.nodes.set(mark.key, node);
           this.layers[mark.layer].append(node.group);
           this.place(node.group, mark);
+          PARTS[mark.kind].update(pieces, mark); // in its colours: only what is old changes them slowly
           fresh.push(node.group);
         }
         node.mark = mark;
@@ -241,12 +253,17 @@ globalThis.nlp104 ??= (() => {
     place(group, mark) {
       group.style.transform = `translate(${mark.x.toFixed(1)}px,${mark.y.toFixed(1)}px)`;
     }
-    press(group, mark) { // what can be pressed is a button, also for a keyboard and a screen reader
-      set(group, mark.act
-        ? { "data-act": mark.act, "data-at": mark.at, role: "button", tabindex: mark.first ? 0 : -1, "aria-label": mark.says, "aria-pressed": Boolean(mark.pressed), "aria-hidden": null }
+    press(group, mark) { // what can be pressed is a button, what can be pulled a slider, also for a keyboard and a screen reader
+      const { act, slide } = mark;
+      set(group, act
+        ? { "data-act": act, "data-at": mark.at, role: slide ? "slider" : "button", tabindex: mark.first ? 0 : -1, "aria-label": mark.says, "aria-pressed": slide ? null : Boolean(mark.pressed), "aria-hidden": null }
         : { "data-act": null, "data-at": null, role: null, tabindex: null, "aria-label": null, "aria-pressed": null, "aria-hidden": true });
+      set(group, { "aria-valuenow": slide?.value, "aria-valuemin": slide?.low, "aria-valuemax": slide?.high, "aria-orientation": slide && "vertical" });
+    }
+    slider(group) { // what a mark that can be pulled holds: { value, low, high, by, length in pixels, upwards }
+      return [...this.nodes.values()].find((node) => node.group === group)?.mark.slide;
     }
   }
 
-  return { tidy, sum, range, transpose, dot, multiply, most, softmax, write, whole, rich, plain, svg, set, cell, area, label, token, line, step, matrix, shares, ledger, Stage };
+  return { tidy, sum, range, transpose, dot, multiply, most, softmax, write, whole, rich, plain, svg, set, cell, area, label, token, wire, line, step, matrix, shares, ledger, Stage };
 })();

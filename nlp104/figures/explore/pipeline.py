@@ -37,7 +37,8 @@ def pipeline(
             (cross-attention). There is no causal mask then.
         mask: booleans `[query, key]`, True = may be seen. One more choice, "given", beside none,
             causal, and padding where a token is [PAD]; chosen at the start. One that is equal to a
-            choice keeps that one's name.
+            choice keeps that one's name. False: nothing about masks, for readers who have not met
+            them.
         follow: number of the query whose row is followed at the start.
         title: what there is to see.
 
@@ -64,11 +65,14 @@ def pipeline(
     query, key, value = (x if heads else x[None] for x in (query, key, value))
 
     masks, start = _masks(columns, shape, cross), "none"
-    if mask is not None:
+    visible = masks[start]
+    if mask is False:
+        masks = {}
+    elif mask is not None:
         mask = as_matrix(mask, shape, "mask").astype(bool)
         same = [name for name, other in masks.items() if np.array_equal(mask, other)]
         start = same[0] if same else "given"
-        masks.setdefault(start, mask)
+        visible = masks.setdefault(start, mask)
     data = {
         "rows": list(rows),
         "columns": columns,
@@ -82,7 +86,7 @@ def pipeline(
         ],
     }
     scores = query[0] @ key[0].T / np.sqrt(query.shape[-1])
-    weights = ops.convert_to_numpy(masked_softmax(ops.convert_to_tensor(scores), masks[start]))
+    weights = ops.convert_to_numpy(masked_softmax(ops.convert_to_tensor(scores), visible))
     shares = ", ".join(
         f"{word} {weight:.2f}" for word, weight in zip(columns, weights[follow], strict=True)
     )
@@ -90,7 +94,7 @@ def pipeline(
         "Q on the left, K transposed above, V above right: where they cross, the attention weights "
         f"and the output. The row of {rows[follow]} gives each word its weight: {shares}."
     )
-    still = _still(query[0], key[0], value[0], weights, masks[start], rows, columns, follow)
+    still = _still(query[0], key[0], value[0], weights, visible, rows, columns, follow)
     return Explorable("pipeline", title, data, still, alt)
 
 
@@ -111,23 +115,26 @@ def _still(query, key, value, weights, visible, rows, columns, follow):
     """The weights: left factor on the left, right factor above, result where they cross."""
     drawing = Drawing(360)
     depth, width = (x.shape[1] if x.shape[1] <= LONG else 3 for x in (query, value))
-    cell = min(44.0, 288 / (len(columns) + 0.4 * depth + 0.7 * width))
-    thin, across, down = 4 if query.shape[1] > LONG else 22, 0.4 * cell * depth, 22
+    name = max(54, 7 * max(map(len, map(shown, rows))) + 8)
+    most = 60.0 if len(columns) < 3 else 44.0
+    cell = min(most, (342 - name) / (len(columns) + 0.4 * depth + 0.7 * width))
+    thin = min(4.0, 160 / query.shape[1]) if query.shape[1] > LONG else 22
+    across, down = 0.4 * cell * depth, 22
     top = 26 + max(down * len(columns), thin * query.shape[1])
-    left, below = across + 60, top + 28
+    left, below = across + name + 6, top + 28
     right = left + cell * len(columns) + 12
     _vectors(drawing, 0, below, query, "q", across / query.shape[1], 30)
     _vectors(drawing, left, top - thin * query.shape[1], key, "k", cell, thin, upright=True)
     part = 0.7 * cell * width / value.shape[1]
     _vectors(drawing, right, top - down * len(columns), value, "v", part, down)
     _vectors(drawing, right, below, weights @ value, "v", part, 30)
-    drawing.tokens(across + 4, below, rows, width=54, height=30, chosen=follow)
+    drawing.tokens(across + 4, below, rows, width=name, height=30, chosen=follow)
     drawing.matrix(
         left, below, weights, "a", width=cell, height=30, most=0.9, digits=2, hidden=~visible
     )
     for place, word in enumerate(columns):
         word = shown(word)
-        fits = word if 7 * len(word) <= cell + 7 else f"{word[: int(cell / 7) - 1]}…"
+        fits = word if 7 * len(word) <= cell + 2 else f"{word[: int(cell / 7) - 1]}…"
         drawing.text(left + (place + 0.5) * cell, top + 14, fits, anchor="middle", size=12)
     high = left + len(columns) * cell / 2, top - thin * query.shape[1] - 13
     last = right + part * value.shape[1] / 2

@@ -4,14 +4,16 @@
 //   lead,                        one sentence: what to do
 //   start, keep,                 the first state; what a reset keeps of it
 //   chapters,                    one name for each step; neighbours with one name are one chapter
-//   options: [{name, label, values: [[value, text], …], when(state)}],
+//   options: [{name, label, values: [[value, text], …], when(state, width)}],
 //   equation, lit(state),        HTML with data-term="…"; the terms that are lit
 //   draw(state, width) → {marks, height, caption, table: {caption, rows, columns, values}},
-//   press(state, action), move(state, step), option(state, name, value)   change the state
+//   press(state, action), move(state, step), option(state, name, value),
+//   slide(state, action, value)  change the state; the last where a mark is pulled that has
+//                                slide: {value, low, high, by, length}, in pixels, upwards
 // }))
 nlp104.scene ??= (() => {
   "use strict";
-  const { svg, set, rich, plain, write, Stage } = nlp104;
+  const { tidy, svg, set, rich, plain, write, Stage } = nlp104;
   const make = (tag, properties = {}, ...children) => {
     const { data, ...rest } = properties, element = Object.assign(document.createElement(tag), rest);
     for (const [name, value] of Object.entries(data ?? {})) element.setAttribute(name, value);
@@ -70,7 +72,6 @@ nlp104.scene ??= (() => {
     });
     for (const chapter of chapters) {
       chapter.button = make("button", { type: "button", tabIndex: -1, innerHTML: rich(chapter.title), onclick: () => go(chapter.start) });
-      chapter.button.style.left = at((chapter.start + chapter.end) / 2);
       titles.append(chapter.button);
     }
     const table = make("table");
@@ -93,7 +94,7 @@ nlp104.scene ??= (() => {
       caption.setAttribute("aria-live", playing ? "off" : "polite");
       for (const { name: option, when } of options) {
         const choice = tools.querySelector(`[data-option="${option}"]`);
-        choice.hidden = Boolean(when) && !when(state);
+        choice.hidden = Boolean(when) && !when(state, width);
         for (const input of choice.querySelectorAll("input")) input.checked = input.value === String(state[option]);
       }
       if (equation) {
@@ -105,7 +106,7 @@ nlp104.scene ??= (() => {
       slider.style.setProperty("--done", at(state.step));
       slider.setAttribute("aria-valuetext", `${state.step + 1} of ${steps}: ${plain(words)}`);
       count.textContent = `${state.step + 1} / ${steps}`;
-      for (const chapter of chapters) chapter.button.classList.toggle("now", state.step >= chapter.start && state.step <= chapter.end);
+      nameChapters();
       back.disabled = state.step === 0;
       next.disabled = state.step === steps - 1;
       player.innerHTML = playing ? `${icon("pause")}Pause` : `${icon("play")}Play`;
@@ -148,7 +149,30 @@ nlp104.scene ??= (() => {
       show();
     }
 
+    function pull(element, value) {
+      pause(false);
+      const { low, high, by } = picture.slider(element);
+      scene.slide(state, element.dataset.act.split(":"), limit(tidy(Math.round(value / by) * by), low, high));
+    }
+
     // ----- hands and keys -----
+    drawing.addEventListener("pointerdown", (event) => {
+      const held = event.target.closest('[role="slider"]');
+      if (!held || event.button) return;
+      const { value, low, high, length } = picture.slider(held);
+      drawing.setPointerCapture(event.pointerId);
+      press(held);
+      drawing.onpointermove = ({ clientY }) => {
+        pull(held, value + ((event.clientY - clientY) / length) * (high - low));
+        show({ still: true, write: false });
+      };
+      drawing.onlostpointercapture = () => {
+        drawing.onpointermove = drawing.onlostpointercapture = null;
+        show();
+      };
+    });
+    // A finger that pulls does not scroll; touch-action would say so, but not within an SVG element.
+    drawing.addEventListener("touchstart", (event) => event.target.closest('[role="slider"]') && event.preventDefault(), { passive: false });
     drawing.addEventListener("click", ({ target }) => {
       const pressed = target.closest("[data-act]");
       if (pressed) press(pressed);
@@ -157,7 +181,11 @@ nlp104.scene ??= (() => {
       const { key, target } = event, on = target.closest("[data-act]");
       const way = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[key];
       const done = () => event.preventDefault();
-      if (on) {
+      const turn = on?.matches('[role="slider"]') && { ArrowUp: 1, ArrowDown: -1, PageUp: 10, PageDown: -10, Home: -Infinity, End: Infinity }[key];
+      if (turn) {
+        const { value, by } = picture.slider(on);
+        done(), pull(on, value + turn * by), show();
+      } else if (on) {
         if (key === "Enter" || key === " ") done(), press(on);
         else if (key === "Escape") stage.focus();
         else if (way) {
@@ -203,19 +231,27 @@ nlp104.scene ??= (() => {
     }
     addEventListener("hashchange", () => recall() && show({ still: true, write: false }));
 
+    // The chapter that is shown has its name below its steps, and of the others all that find room.
+    function nameChapters() {
+      const room = titles.clientWidth, taken = [];
+      for (const chapter of chapters) chapter.button.classList.toggle("now", state.step >= chapter.start && state.step <= chapter.end);
+      for (const { start: first, end: last, button: name } of [...chapters].sort((a, b) => b.button.matches(".now") - a.button.matches(".now"))) {
+        const long = name.offsetWidth, middle = 10 + ((room - 20) * (first + last)) / 2 / Math.max(1, steps - 1);
+        const left = limit(middle - long / 2, 0, room - long), right = left + long;
+        const free = taken.every(([start, end]) => right < start + 4 || left > end - 4); // their margins may meet
+        name.style.left = `${left}px`;
+        name.style.visibility = free ? "" : "hidden";
+        if (free) taken.push([left, right]);
+      }
+    }
+
     // ----- life on the page -----
-    const crowded = () => {
-      titles.classList.remove("tight");
-      const places = chapters.map((chapter) => chapter.button.getBoundingClientRect());
-      titles.classList.toggle("tight", places.some((place, i) => i && place.left < places[i - 1].right + 2));
-    };
     const measure = () => {
       const now = Math.floor(stage.clientWidth);
       if (!now || now === width) return;
       width = now;
       root.classList.toggle("slim", width < 560);
       show({ still: true, write: false });
-      crowded();
     };
     const here = recall();
     new ResizeObserver(measure).observe(stage);

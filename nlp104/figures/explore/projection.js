@@ -59,14 +59,14 @@ nlp104.scene("projection", (data, { multiply, most, whole, write, range, tidy, c
       says: `${tokens[word]}, row ${places[word] + 1}. Press to move it one place down.`,
     })));
     if (!(end && slim)) {
-      range(count).forEach((word) => M.push(matrix(`X${word}-`, [inputs[word]], { x: X0, y: row(word), w: xw, h: rh, max: most(inputs), digits, size, opacity: chosen && !end && chosen.r !== word ? 0.5 : 1 })));
+      range(count).forEach((word) => M.push(matrix(`X${word}-`, [inputs[word]], { x: X0, y: row(word), w: xw, h: rh, max: most(inputs), digits, size, faint: chosen && !end && chosen.r !== word })));
       M.push(label("X", X0, yR - 14, `$X$`, { size: 18, concept: "r" }), !end && label("Xs", X0 + 22, yR - 14, `${count} × ${depth}`, { size, muted: true }));
     }
     for (const name of end ? names : shown) {
       const c = concept[name], active = name === letter && !end, all = W_[name], middle = x[name] + (columns[name] * w[name]) / 2;
       if (!(end && slim)) M.push(matrix(`W${name}`, all, {
         x: x[name], y: top, w: w[name], h: wh, concept: c, max: most(all), digits, size,
-        of: (j, k) => ({ opacity: end || (active && chosen && chosen.c !== undefined && chosen.c !== k) ? 0.5 : 1, ...(active && {
+        of: (j, k) => ({ faint: end || (active && chosen && chosen.c !== undefined && chosen.c !== k), ...(active && {
           act: `weight:${name}:${j}:${k}`, at: `w:${j}:${k}`, first: !j && !k, pressed: state.weight === `${name}:${j}:${k}`,
           says: `Weight of ${name}, ${features[j] ?? `row ${j + 1}`}, column ${k + 1}: ${write(all[j][k], digits)}. Press to change it.`,
         }) }),
