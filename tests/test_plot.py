@@ -9,7 +9,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
-from nlp104.figures import plots, style
+from nlp104.figures import explore, plots, style
 from nlp104.figures.language import CONCEPTS, TOKENS, with_tokens
 
 ROWS = ["l'", "animal", "n'", "a", "pas"]
@@ -431,3 +431,8 @@ def test_every_light_colour_is_one_token():
     assert with_tokens("fill: #0A66C2; stroke: #123456") == (
         "fill: var(--q-line, #0a66c2); stroke: #123456"
     )
+
+
+@pytest.mark.parametrize("name", ["evolution", "heads", "paths", "softmax_lab"])
+def test_figures_to_play_with_are_made_on_every_backend(name):
+    assert getattr(explore, name)().html

@@ -80,7 +80,8 @@ def _both(scores):
 
 def _weights(logits):
     """The weights, as NumPy."""
-    return ops.convert_to_numpy(masked_softmax(ops.convert_to_tensor(logits)))
+    weights = masked_softmax(ops.convert_to_tensor(logits))
+    return ops.convert_to_numpy(weights).astype("float64")  # JAX computes in float32
 
 
 def _means(logits):
