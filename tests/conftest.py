@@ -17,3 +17,13 @@ settings.load_profile("repeatable")
 def _seed():
     """Every test starts from the same random state."""
     keras.utils.set_random_seed(104)
+
+
+@pytest.fixture(scope="module")
+def reader(page):
+    """A browser that shows a file's `page` of figures."""
+    from explore_page import browser  # most tests need none
+
+    with browser() as reader:
+        reader.open(page)
+        yield reader

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 from browser import needs_browser
-from explore_page import browser, write
+from explore_page import write
 from keras import ops
 
 from nlp104.attention import single_head
@@ -18,11 +18,8 @@ IT = handmade.WORDS.index("it")
 
 
 @pytest.fixture(scope="module")
-def reader(tmp_path_factory):
-    """A browser that shows the figure."""
-    with browser() as reader:
-        reader.open(write(tmp_path_factory.mktemp("evolution") / "page.html", explore.evolution()))
-        yield reader
+def page(tmp_path_factory):
+    return write(tmp_path_factory.mktemp("evolution") / "page.html", explore.evolution())
 
 
 def computed(version, ending):

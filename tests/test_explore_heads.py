@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 from browser import needs_browser
-from explore_page import browser, write
+from explore_page import write
 from keras import ops
 
 from nlp104.attention.multi_head import MultiHeadAttention
@@ -20,11 +20,8 @@ THIRD = 2  # the word that can be replaced
 
 
 @pytest.fixture(scope="module")
-def reader(tmp_path_factory):
-    """A browser that shows the figure."""
-    with browser() as reader:
-        reader.open(write(tmp_path_factory.mktemp("heads") / "page.html", explore.heads()))
-        yield reader
+def page(tmp_path_factory):
+    return write(tmp_path_factory.mktemp("heads") / "page.html", explore.heads())
 
 
 def inputs(word):

@@ -8,7 +8,7 @@ from unittest import mock
 import numpy as np
 import pytest
 from browser import needs_browser
-from explore_page import browser, write
+from explore_page import write
 from keras import ops
 from test_explore import LOOK
 
@@ -54,10 +54,8 @@ def traced(translator, ids):
 
 
 @pytest.fixture(scope="module")
-def reader(figure, tmp_path_factory):
-    with browser() as reader:
-        reader.open(write(tmp_path_factory.mktemp("machine") / "page.html", figure))
-        yield reader
+def page(figure, tmp_path_factory):
+    return write(tmp_path_factory.mktemp("machine") / "page.html", figure)
 
 
 def numpy(tensor):

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 from browser import needs_browser
-from explore_page import browser, write
+from explore_page import write
 
 from nlp104.attention.masks import causal_mask, masked_softmax
 from nlp104.figures import explore
@@ -23,14 +23,6 @@ def page(tmp_path_factory):
     """A page with the figure."""
     figure = explore.masked_attention(SCORES, WORDS, NEXT)
     return write(tmp_path_factory.mktemp("masked") / "page.html", figure)
-
-
-@pytest.fixture(scope="module")
-def reader(page):
-    """A browser that shows the figure."""
-    with browser() as reader:
-        reader.open(page)
-        yield reader
 
 
 def places(step, padding):

@@ -7,7 +7,7 @@ import keras
 import numpy as np
 import pytest
 from browser import needs_browser
-from explore_page import browser, write
+from explore_page import write
 from keras import ops
 
 from nlp104.attention.single_head import SelfAttention
@@ -21,14 +21,6 @@ ALL = 8  # the step that shows the whole way
 def page(tmp_path_factory):
     """The figure on a page of its own."""
     return write(tmp_path_factory.mktemp("paths") / "page.html", explore.paths())
-
-
-@pytest.fixture(scope="module")
-def reader(page):
-    """A browser that shows it."""
-    with browser() as reader:
-        reader.open(page)
-        yield reader
 
 
 def sees(kind, n):

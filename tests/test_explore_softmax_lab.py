@@ -11,7 +11,7 @@ import re
 import numpy as np
 import pytest
 from browser import needs_browser
-from explore_page import browser, write
+from explore_page import write
 from keras import ops
 
 from nlp104.attention.single_head import DotProductAttention, ScaledDotProductAttention
@@ -33,14 +33,6 @@ ROOTS = np.sqrt(WIDTHS)
 def page(tmp_path_factory):
     """The figure on a page of its own."""
     return write(tmp_path_factory.mktemp("lab") / "page.html", explore.softmax_lab())
-
-
-@pytest.fixture(scope="module")
-def reader(page):
-    """A browser that shows it."""
-    with browser() as reader:
-        reader.open(page)
-        yield reader
 
 
 def softmax(logits):

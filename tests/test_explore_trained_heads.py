@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from browser import needs_browser
-from explore_page import browser, write
+from explore_page import write
 from keras import ops
 
 import nlp104
@@ -54,11 +54,8 @@ def inputs(translator):
 
 
 @pytest.fixture(scope="module")
-def reader(figure, tmp_path_factory):
-    """A browser that shows the figure."""
-    with browser() as reader:
-        reader.open(write(tmp_path_factory.mktemp("heads") / "page.html", figure))
-        yield reader
+def page(figure, tmp_path_factory):
+    return write(tmp_path_factory.mktemp("heads") / "page.html", figure)
 
 
 def weights_of(model, inputs):
