@@ -83,8 +83,8 @@ def masked_softmax(scores, mask=None):
     """Softmax over the last axis in which masked positions get exactly 0.
 
     softmax(scores + M), where M is 0 or, in effect, -∞. A row in which everything is masked becomes
-    all zeros: there is nothing to see, so nothing is carried. (Keras gives the mean of the values
-    there, PyTorch NaN, or zeros where it takes its fused path.)
+    all zeros: there is nothing to see, so nothing is carried. (Keras' attention gives the mean of
+    the values or zeros there, PyTorch's NaN or zeros; whether they take their fused path decides.)
 
     Args:
         scores: `[..., query, key]`. Half precision is lifted to float32 for the computation.

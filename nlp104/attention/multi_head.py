@@ -29,8 +29,8 @@ class MultiHeadAttention(TracedSpec):
     2017, section 3.2.2).
 
     The weights are those of `keras.layers.MultiHeadAttention`, in the same order and shapes, and so
-    are the results, but for a query that may see nothing: its heads give zeros where Keras' give
-    the mean of the values.
+    are the results, but for a query that may see nothing: its heads always give zeros, where Keras'
+    give the mean of the values on the fused path.
 
     Args:
         num_heads: number of heads, h.
