@@ -8,10 +8,6 @@ from tools import notebooks, reading
 
 # Chapters that have not been written anew yet: their text is longer than a lesson may be.
 STILL_LONG = {
-    "part2/positions",
-    "part2/projections-and-the-pipeline",
-    "part2/skip-connections-and-normalisation",
-    "part2/the-blocks-assembled",
     "part3/data-and-batches",
     "part3/the-model",
     "part3/training-in-full",

@@ -15,9 +15,12 @@ from nlp104.figures.explore.machine import machine
 from nlp104.figures.explore.masked_attention import masked_attention
 from nlp104.figures.explore.paths import paths
 from nlp104.figures.explore.pipeline import pipeline
+from nlp104.figures.explore.positions import positions
 from nlp104.figures.explore.projection import projection
+from nlp104.figures.explore.residual import residual
 from nlp104.figures.explore.softmax_lab import softmax_lab
 from nlp104.figures.explore.trained_heads import trained_heads
+from nlp104.figures.explore.wires import wires
 
 __all__ = [
     "evolution",
@@ -26,7 +29,10 @@ __all__ = [
     "masked_attention",
     "paths",
     "pipeline",
+    "positions",
     "projection",
+    "residual",
     "softmax_lab",
     "trained_heads",
+    "wires",
 ]

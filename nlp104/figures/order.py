@@ -1,0 +1,176 @@
+"""How order reaches attention, as drawings: positions as clocks, and three places to tell them.
+
+A clock is a pair of columns of the sinusoidal code: the sine is how far right its hand points, the
+cosine how far up.
+"""
+
+import numpy as np
+
+from nlp104.encoding.positions import sinusoidal_positions
+from nlp104.figures.drawing import NARROW, WIDE, Drawing, Layouts
+
+__all__ = ["clocks", "ways"]
+
+TOKENS, WIDTH, BASE = ("I", "am", "a", "robot"), 4, 100
+SPEEDS = BASE ** (-np.arange(0, WIDTH, 2) / WIDTH)  # radians per token
+WORDS = ("dog", "bites", "man")
+WAYS = {
+    "recurrence": ("Read in turn", "A recurrent layer: word 3 waits for 2."),
+    "added": ("Add a code", "One vector for each position."),
+    "turned": ("Turn queries and keys", "One angle for each position."),
+}
+HIGH = 292  # of one way
+
+
+def clocks():
+    """The sinusoidal code of four tokens at width 4, base 100: as hands, and as numbers.
+
+    Returns:
+        Its two `nlp104.figures.drawing.Layouts`, for `nlp104.figures.plots.show`.
+
+    Example:
+        >>> ">0.84<" in clocks().wide
+        True
+    """
+    return Layouts(_clocks_across(), _clocks_down())
+
+
+def ways(*names):
+    """Where the order of words can be told to attention.
+
+    Args:
+        names: which ways, from left to right: ``"recurrence"``, ``"added"``, ``"turned"``.
+
+    Returns:
+        Its two `nlp104.figures.drawing.Layouts`, for `nlp104.figures.plots.show`.
+
+    Raises:
+        ValueError: There is no such way.
+
+    Example:
+        >>> "position" in ways("recurrence").wide, "position" in ways("added").wide
+        (False, True)
+    """
+    for name in names:
+        if name not in WAYS:
+            raise ValueError(f"Expected names from: {', '.join(WAYS)}. Received: {name!r}.")
+    wide, narrow = Drawing(WIDE), Drawing(NARROW)
+    for number, name in enumerate(names):
+        _way(wide, number * 310, 0, 288, name, 13)
+        _way(narrow, 1, number * (HIGH + 28), 326, name, 14)
+    return Layouts(wide.svg(HIGH), narrow.svg(len(names) * (HIGH + 28) - 28))
+
+
+# --- clocks ---
+
+
+def _clocks_across():
+    """Words side by side, each above its clocks and numbers."""
+    drawing, column = Drawing(WIDE), WIDE // len(TOKENS)
+    _heading(drawing, 13, 80)
+    for position, (token, code) in enumerate(_codes()):
+        left = position * column + 1
+        drawing.tokens(left + 28, 62, [token], width=88, height=30, size=13)
+        look = {"anchor": "middle", "muted": True, "size": 13}
+        drawing.text(left + 72, 104, f"position {position}", **look)
+        for pair, speed in enumerate(SPEEDS):
+            _clock(drawing, left + 36 + 72 * pair, 150, 28, position * speed, arc=True)
+        _numbers(drawing, left, 212, code, width=37, size=12, heads=True)
+    return drawing.svg(242)
+
+
+def _clocks_down():
+    """Words below each other, each with its clocks and numbers to its right."""
+    drawing, row = Drawing(NARROW), 62
+    _heading(drawing, 14, 40)
+    for position, (token, code) in enumerate(_codes()):
+        middle = 124 + position * row
+        drawing.tokens(0, middle - 25, [token], width=64, height=30, size=14)
+        look = {"anchor": "middle", "muted": True, "size": 14}
+        drawing.text(32, middle + 16, f"at {position}", **look)
+        for pair, speed in enumerate(SPEEDS):
+            _clock(drawing, 87 + 46 * pair, middle, 21, position * speed, arc=True)
+        _numbers(drawing, 160, middle - 13, code, width=42, size=14, heads=position == 0)
+    return drawing.svg(124 + 3 * row + 32)
+
+
+def _codes():
+    """Each token and its code."""
+    return zip(TOKENS, sinusoidal_positions(len(TOKENS), WIDTH, BASE), strict=True)
+
+
+def _heading(drawing, size, letters):
+    hands = "The left hand turns by 1 radian per token, the right one by 1/10."
+    drawing.heading("A clock with two hands", hands, letters, size)
+
+
+def _clock(drawing, x, y, radius, angle, arc=False):
+    """A clock whose hand has turned by `angle` radians, clockwise from the top."""
+    right, up = np.sin(angle), np.cos(angle)
+    style = "fill-opacity:calc(var(--cap)*0.08);stroke-opacity:0.6"
+    drawing.add("circle", cx=x, cy=y, r=radius, class_="f-p s-p", style=style)
+    if arc and angle:
+        far = radius / 2
+        path = f"M{x} {y - far}A{far} {far} 0 {int(angle > np.pi)} 1 "
+        path += f"{x + far * right:.2f} {y - far * up:.2f}"
+        style = "fill:none;stroke-width:4;stroke-opacity:0.4"
+        drawing.add("path", d=path, class_="s-p", style=style)
+    tip = f"{x + 0.84 * radius * right:.2f} {y - 0.84 * radius * up:.2f}"
+    style = f"stroke-width:{1.2 + radius / 14:.1f}"
+    drawing.add("path", d=f"M{x} {y}L{tip}", class_="wire s-p hand", style=style)
+
+
+def _numbers(drawing, x, y, code, *, width, size, heads):
+    """The entries of a code, under the names of their columns."""
+    drawing.matrix(x, y, [code], "p", width=width, height=28, most=1.0)
+    for column, value in enumerate(code):
+        middle, look = x + (column + 0.5) * width, {"anchor": "middle", "size": size}
+        number = f"{value:.2f}".replace("-", "−")
+        drawing.text(middle, y + 14, number, **look)
+        if heads:
+            drawing.text(middle, y - 12, ("sin", "cos")[column % 2], muted=True, **look)
+
+
+# --- ways ---
+
+
+def _way(drawing, left, top, width, name, size):
+    """One way: words below, attention above, and what tells the order where it is told."""
+    title, sentence = WAYS[name]
+    drawing.text(left, top + 12, title, strong=True, size=size + 2)
+    drawing.text(left, top + 34, sentence, muted=True, size=size)
+    lanes = [left + width * (place + 0.5) / 3 for place in range(3)]
+    place = {"x": left, "y": top + 54, "width": width, "height": 108, "rx": 8}
+    drawing.add("rect", **place, class_="box")
+    drawing.box(left + 8, top + 62, width - 16, 28, "compare and mix", size=size)
+    for lane, letter in zip(lanes, "qkv", strict=True):
+        words = {"q": "queries", "k": "keys", "v": "values"}[letter]
+        drawing.wire([(lane, top + 126), (lane, top + 90)], letter, arrow=True)
+        drawing.box(lane - 38, top + 126, 76, 28, words, letter, lit=True, size=size)
+        drawing.wire([(lane, top + 174), (lane, top + 154)], arrow=True)
+        if name == "turned" and letter != "v":
+            for position in range(3):
+                x = lane + 24 * (position - 1)
+                drawing.add("circle", cx=x, cy=top + 108, r=10, class_="node")
+                _clock(drawing, x, top + 108, 9, position)
+    words = "the three vectors X"
+    drawing.box(left, top + 174, width, 26, words, size=size)
+    for position, lane in enumerate(lanes):
+        ends = (lane, top + 260), (lane, top + 200)
+        if name == "recurrence":
+            drawing.wire([ends[0], (lane, top + 243)], arrow=True)
+            drawing.wire([(lane, top + 217), ends[1]], arrow=True)
+            words = f"h_{position + 1}"
+            look = {"lit": True, "maths": True, "size": size + 4}
+            drawing.box(lane - 22, top + 217, 44, 26, words, "r", **look)
+            if position:
+                past = lanes[position - 1] + 22, top + 230
+                drawing.wire([past, (lane - 22, top + 230)], "r", arrow=True, strong=True)
+        else:
+            drawing.wire(ends, arrow=True)
+        if name == "added":
+            drawing.wire([(lane + 20, top + 230), (lane, top + 230)], "p")
+            drawing.plus(lane, top + 230, "p")
+            _clock(drawing, lane + 33, top + 230, 13, position)
+    words = {"width": width / 3, "height": 32, "across": True, "size": size}
+    drawing.tokens(left, top + 260, WORDS, **words)

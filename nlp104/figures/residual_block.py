@@ -1,0 +1,250 @@
+"""A sub-layer and the wire around it; the two places of the norm; which numbers share a mean.
+
+Inputs stand below, outputs above, and the wire is the strong line, as in the map of each chapter.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from nlp104.figures.drawing import NARROW, WIDE, Drawing, Layouts
+
+__all__ = ["block", "cube", "orders"]
+
+X = np.array([0.9, -0.4, 0.6])  # a word, and what the box would change about it
+CHANGE = np.array([0.2, 0.5, 0.1])
+BOTTOM = 430  # where the two orders begin
+SENTENCES, TOKENS, FEATURES = (6, 4, 3, 5), 6, 6  # lengths of the sentences of the cube
+
+
+class _Layout(NamedTuple):
+    """How wide the whole, one half of it and a cell are; how large letters and formulas are."""
+
+    width: int
+    size: int
+    formula: int
+    letters: int  # in a line of half a picture
+    cell: int  # of a vector
+    left: int  # of a vector, in its half
+    box: int  # width of a box
+    stacked: bool  # whether cubes stand below each other
+
+
+PAGE = _Layout(WIDE, 13, 17, 36, 40, 48, 128, False)
+PHONE = _Layout(NARROW, 14, 17, 19, 36, 40, 108, True)
+
+
+def block():
+    """A sub-layer without the wire, and with it: what becomes of a word.
+
+    Returns:
+        Its two `nlp104.figures.drawing.Layouts`, for `nlp104.figures.plots.show`.
+
+    Example:
+        >>> ">0.06<" in block().wide, ">0.91<" in block().wide  # cosines
+        (True, True)
+    """
+    return Layouts(*map(_block, (PAGE, PHONE)))
+
+
+def orders():
+    """Post-norm and pre-norm, two sub-layers of each.
+
+    Returns:
+        Its two `nlp104.figures.drawing.Layouts`, for `nlp104.figures.plots.show`.
+
+    Example:
+        >>> orders().wide.count(">norm<")
+        4
+    """
+    return Layouts(*map(_orders, (PAGE, PHONE)))
+
+
+def cube():
+    """The numbers of a batch: those that share a mean in layer norm, and in batch norm.
+
+    Returns:
+        Its two `nlp104.figures.drawing.Layouts`, for `nlp104.figures.plots.show`.
+
+    Example:
+        >>> ">token<" in cube().narrow
+        True
+    """
+    return Layouts(*map(_cubes, (PAGE, PHONE)))
+
+
+# --- the block ---
+
+
+def cosine(one, other):
+    """How much two vectors point the same way."""
+    return one @ other / np.linalg.norm(one) / np.linalg.norm(other)
+
+
+def _block(at):
+    drawing, half = Drawing(at.width), at.width / 2
+    for number, (title, formula, y) in enumerate(
+        (("Without the wire", "y = f(x)", CHANGE), ("With the wire", "y = x + f(x)", X + CHANGE))
+    ):
+        edge, wire = number * half, number == 1
+        left = edge + at.left
+        middle = left + len(X) * at.cell / 2
+        drawing.text(left, 12, title, strong=True, size=at.size + 2)
+        drawing.text(left, 40, formula, maths=True, size=at.formula)
+        drawing.wire([(middle, 330), (middle, 284)], arrow=True)
+        drawing.box(middle - at.box / 2, 248, at.box, 36, "sub-layer f", size=at.size)
+        drawing.wire([(middle, 248), (middle, 222)], arrow=True)
+        drawing.wire([(middle, 194), (middle, 158 if wire else 120)], arrow=True)
+        if wire:
+            around = left + len(X) * at.cell + 12
+            path = [(middle, 312), (around, 312), (around, 151), (middle + 8, 151)]
+            drawing.wire(path, "r", arrow=True, strong=True)
+            drawing.wire([(middle, 144), (middle, 120)], "r", arrow=True, strong=True)
+            drawing.plus(middle, 151, "r")
+            if at.width == WIDE:
+                drawing.text(around + 10, 232, "x, untouched", concept="r", size=at.size)
+        for name, values, top in (("y", y, 92), ("f(x)", CHANGE, 194), ("x", X, 330)):
+            _vector(drawing, at, left, top, name, values, lit=name != "f(x)")
+        look = {"anchor": "middle", "size": at.size}
+        drawing.text(middle, 74, f"cosine with x: {cosine(X, y):.2f}", muted=True, **look)
+    return drawing.svg(362)
+
+
+def _vector(drawing, at, left, top, name, values, lit):
+    """Numbers in cells, and the letter of the vector to their left."""
+    high = 28
+    look = {"width": at.cell, "height": high, "most": 1.6}
+    drawing.matrix(left, top, values[None], "r", **look)
+    for number, value in enumerate(values):
+        x, text = left + (number + 0.5) * at.cell, f"{value:.1f}".replace("-", "−")
+        drawing.text(x, top + high / 2, text, anchor="middle", size=at.size)
+    look = {"anchor": "end", "maths": True, "size": at.formula, "muted": not lit}
+    drawing.text(left - 6, top + high / 2, name, **look)
+
+
+# --- the two orders ---
+
+
+def _orders(at):
+    drawing, half = Drawing(at.width), at.width / 2
+    for number, (title, formula, sentence) in enumerate(
+        (
+            ("Post-norm", "y = LN(x + f(x))", "Every norm stands on the wire."),
+            ("Pre-norm", "y = x + f(LN(x))", "On the wire nothing but plus signs."),
+        )
+    ):
+        edge, first = number * half, number == 1
+        middle = edge + at.box / 2 + (36 if at.width == WIDE else 6)
+        left = middle - at.box / 2
+        drawing.text(left, 12, title, strong=True, size=at.size + 2)
+        drawing.text(left, 38, formula, maths=True, size=at.formula)
+        look = {"muted": True, "size": at.size}
+        for line, words in enumerate(_broken(sentence, at.letters)):
+            drawing.text(left, 62 + 17 * line, words, **look)
+        drawing.text(middle, BOTTOM + 12, "x", anchor="middle", maths=True, size=at.formula)
+        y = BOTTOM
+        for name in ("attention", "feed-forward"):
+            y = _sub_layer(drawing, at, middle, y, name, first)
+        if first:
+            drawing.wire([(middle, y), (middle, y - 16)], "r", arrow=True, strong=True)
+            _norm(drawing, at, middle, y - 16, "last norm")
+            drawing.wire([(middle, y - 42), (middle, y - 62)], "r", arrow=True, strong=True)
+        else:
+            drawing.wire([(middle, y), (middle, y - 62)], "r", arrow=True, strong=True)
+    return drawing.svg(BOTTOM + 24)
+
+
+def _broken(sentence, letters):
+    """A sentence in lines of so many letters."""
+    lines = [""]
+    for word in sentence.split():
+        if len(lines[-1]) + len(word) >= letters:
+            lines.append("")
+        lines[-1] = f"{lines[-1]} {word}".strip()
+    return lines
+
+
+def _norm(drawing, at, middle, bottom, words="norm"):
+    """The box of a normalisation, which is what these drawings are about."""
+    place = middle - at.box / 2, bottom - 26, at.box, 26
+    drawing.box(*place, words, "r", lit=True, size=at.size)
+
+
+def _sub_layer(drawing, at, middle, bottom, name, first):
+    """From a branch at the bottom over box and sum, a norm before or after; returns its top."""
+    around, branch = middle + at.box / 2 + 16, bottom - 10
+    below = branch - 48 if first else branch
+    plus = below - 68
+    drawing.wire([(middle, bottom), (middle, branch)], "r", strong=True)
+    if first:
+        drawing.wire([(middle, branch), (middle, branch - 22)], arrow=True)
+        _norm(drawing, at, middle, branch - 22)
+    drawing.wire([(middle, below), (middle, below - 18)], arrow=True)
+    drawing.box(middle - at.box / 2, below - 48, at.box, 30, name, size=at.size)
+    drawing.wire([(middle, below - 48), (middle, plus + 7)])
+    path = [(middle, branch), (around, branch), (around, plus), (middle + 7, plus)]
+    drawing.wire(path, "r", strong=True)
+    drawing.plus(middle, plus, "r")
+    top = plus - 7
+    if not first:
+        drawing.wire([(middle, top), (middle, top - 22)], "r", arrow=True, strong=True)
+        _norm(drawing, at, middle, top - 22)
+        top -= 48
+    return top
+
+
+# --- the cube ---
+
+
+def _cubes(at):
+    drawing = Drawing(at.width)
+    pictures = (
+        ("Layer norm", "One token, all its features.", lambda s, t, f: (s, t) == (0, 2)),
+        ("Batch norm", "One feature, all tokens, padding too.", lambda s, t, f: f == 5),
+    )
+    for number, (title, sentence, shares) in enumerate(pictures):
+        x, y = (0, 316 * number) if at.stacked else (at.width / 2 * number, 0)
+        drawing.text(x, y + 12, title, strong=True, size=at.size + 2)
+        drawing.text(x, y + 35, sentence, muted=True, size=at.size)
+        _cube(drawing, at, x + 28, y + 110, shares)
+    return drawing.svg(620 if at.stacked else 304)
+
+
+def _cube(drawing, at, left, top, shares, cell=26):
+    """Front, top and right side of a box of numbers; `shares(sentence, token, feature)` is lit."""
+    paths = {"plain": "", "padding": "", "lit": "", "around": ""}
+
+    def spot(feature, token, sentence):
+        x, y = feature + 0.55 * sentence, token - 0.45 * sentence
+        return f"{left + cell * x:.4g} {top + cell * y:.4g}"
+
+    def add(corners, s, t, f):
+        path = "M" + "L".join(spot(*corner) for corner in corners) + "z"
+        kind = "padding" if t >= SENTENCES[s] else "lit" if shares(s, t, f) else "plain"
+        paths[kind] += path
+        paths["around"] += path if shares(s, t, f) else ""
+
+    for t in range(TOKENS):  # the front: the first sentence
+        for f in range(FEATURES):
+            add([(f, t, 0), (f + 1, t, 0), (f + 1, t + 1, 0), (f, t + 1, 0)], 0, t, f)
+    n = FEATURES
+    for s in range(len(SENTENCES)):
+        for f in range(n):  # above: the first tokens
+            add([(f, 0, s), (f + 1, 0, s), (f + 1, 0, s + 1), (f, 0, s + 1)], s, 0, f)
+        for t in range(TOKENS):  # on the right: the last feature
+            add([(n, t, s), (n, t, s + 1), (n, t + 1, s + 1), (n, t + 1, s)], s, t, n - 1)
+    drawing.add("path", d=paths["plain"], class_="base clear s-edge")
+    drawing.add("path", d=paths["lit"], class_="f-r", style="fill-opacity:var(--cap)")
+    drawing.add("path", d=paths["padding"], class_="base hide")
+    drawing.add("path", d=paths["padding"], class_="hatch")
+    drawing.add("path", d=paths["padding"], class_="outline s-edge")
+    drawing.add("path", d=paths["around"], class_="outline s-r", style="stroke-width:2")
+    look = {"muted": True, "size": at.size}
+    bottom = top + cell * TOKENS
+    drawing.text(left + cell * n / 2, bottom + 18, "feature", anchor="middle", **look)
+    drawing.text(left + cell * (n + 1.3), bottom - 4, "sentence", **look)
+    place = left - 14, top + cell * TOKENS / 2
+    drawing.add(
+        "text", "token", x=0, y=0, dy="0.35em", text_anchor="middle", font_size=at.size,
+        class_="muted", transform=f"translate({place[0]} {place[1]}) rotate(-90)",
+    )  # fmt: skip
