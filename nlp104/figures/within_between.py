@@ -137,7 +137,7 @@ def _gather(width):
     size, column = (13, 84) if across else (14, 46.5)
     nots, words = LINE.count("not"), len(LINE) - 1
     heard, box, answer, start = 146, 80, 14, 234  # heights
-    end, left = column * (words + 0.5), width - (226 if across else 156)
+    end, left = column * (words + 0.5), width - (226 if across else 180)
     middle = (left + width - 2) / 2
     for number, word in enumerate(LINE):
         x = column * (number + 0.5)
