@@ -40,7 +40,9 @@ def test_the_sum_is_the_word_and_its_change(layout):
 def test_the_cosines_are_those_of_the_vectors(layout):
     written = " ".join(texts(tree(DRAWINGS["block"], layout)))
     x, change = residual_block.X, residual_block.CHANGE
-    for y, found in zip((change, x + change), re.findall(r"x: (\d\.\d\d)", written), strict=True):
+    for y, found in zip(
+        (change, x + change), re.findall(r"cosine\D+(\d\.\d\d)", written), strict=True
+    ):
         expected = np.dot(x, y) / np.sqrt(np.dot(x, x) * np.dot(y, y))
         assert float(found) == pytest.approx(expected, abs=0.00501)
 

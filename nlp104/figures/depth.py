@@ -145,8 +145,8 @@ def recognised(states, words, line):
         line: the words of the line, `[length]`.
 
     Returns:
-        The share of places of which that is true, and the mean cosine of a place with its word:
-        two arrays, with a number for every depth.
+        Two arrays with a number for every depth. The first holds the share of places of which that
+        is true, the second the mean cosine of a place with its word.
     """
     shares, cosines = [], []
     lengths = np.linalg.norm(words, axis=1)

@@ -106,7 +106,8 @@ def _block(at):
         for name, values, top in (("y", y, 92), ("f(x)", CHANGE, 194), ("x", X, 330)):
             _vector(drawing, at, left, top, name, values, lit=name != "f(x)")
         look = {"anchor": "middle", "size": at.size}
-        drawing.text(middle, 74, f"cosine with x: {cosine(X, y):.2f}", muted=True, **look)
+        words = "cosine with x" if at.width == WIDE else "cosine"
+        drawing.text(middle, 74, f"{words}: {cosine(X, y):.2f}", muted=True, **look)
     return drawing.svg(362)
 
 

@@ -135,7 +135,7 @@ def measure(x, gradient, weights, skip, norm, gain=1.0):
         gain: by how much all matrices are larger.
 
     Returns:
-        A dictionary. Root mean squares: `signal` on the wire below each sub-layer and on top,
+        A dictionary. Root mean squares are `signal` on the wire below each sub-layer and on top,
         `change` that comes out of each, `sum` in front of a post-norm. Lengths: `gradient` on the
         wire below each sub-layer and on top, `past` each along the wire, `through` it. And `own`,
         the mean cosine of the signal's vectors with those that went in.
