@@ -1,20 +1,16 @@
-"""The residual block, the two orders and the cube as drawings, and what their stacks measure."""
+"""The residual block, the two orders of its norm and the cube of a batch, as drawings."""
 
 import re
 
-import keras
 import numpy as np
 import pytest
-from keras import ops
 from test_schematics import boxes, colours, extent, texts, tree, wires
 
-from nlp104.figures import depth, residual_block
+from nlp104.figures import residual_block
 from nlp104.figures.drawing import NARROW, WIDE, Layouts
 from nlp104.figures.language import TOKENS, sheet
-from nlp104.transformer.residual import Residual
 
 DRAWINGS = {name: getattr(residual_block, name)() for name in residual_block.__all__}
-X = np.random.default_rng(0).normal(size=(1, 5, 32)).astype("float32")
 
 
 @pytest.fixture(params=Layouts._fields)
@@ -138,76 +134,3 @@ def test_colours_are_those_of_the_page_and_grey(layout, name):
     assert {kind for kind in used if not re.search(rf"\.{kind}\b", css)} <= {"head"}
     assert colours(root) == set()
     assert len(svg.encode()) < 30_000
-
-
-# --- what the stacks measure ---
-
-
-def stack(*arguments, **options):
-    keras.utils.set_random_seed(1)
-    return depth.Stack(*arguments, **options)
-
-
-@pytest.mark.parametrize("place", ["pre", "post"])
-def test_a_stack_is_the_packages_residual_around_its_sub_layers(place):
-    made = stack(True, place, num_layers=2)
-    states = made.states(X)
-    assert len(states) == 5
-    y = ops.convert_to_tensor(X)
-    for number, sub_layer in enumerate(made.sub_layers):
-        residual = Residual(dropout=0.0, normalize_first=place == "pre")
-        call = (lambda h, f=sub_layer: f(h, h)) if number % 2 == 0 else sub_layer
-        y = residual(y, sub_layer=call)
-        np.testing.assert_allclose(
-            ops.convert_to_numpy(states[number + 1]), ops.convert_to_numpy(y), atol=1e-5
-        )
-    out = ops.convert_to_numpy(made(X))
-    np.testing.assert_allclose(out.var(-1), 1, atol=1e-3)
-
-
-def test_without_skips_and_norms_boxes_follow_each_other():
-    made = stack(False, None, num_layers=1)
-    attend, feed = made.sub_layers
-    found = made(X)  # from here on they have weights
-    expected = feed(attend(X, X))
-    np.testing.assert_allclose(
-        ops.convert_to_numpy(found), ops.convert_to_numpy(expected), atol=1e-6
-    )
-
-
-@pytest.mark.parametrize("norm", ["pre", "post", None])
-def test_the_probe_holds_the_gradient(norm):
-    made = stack(True, norm, num_layers=1)
-    made.build(X.shape)
-    top = np.random.default_rng(0).normal(size=X.shape)
-    top /= np.linalg.norm(top)
-    nudge = np.random.default_rng(2).normal(size=X.shape)
-    ends = [
-        np.sum(top * ops.convert_to_numpy(made((X + s * 1e-3 * nudge).astype("float32"))))
-        for s in (1, -1)
-    ]
-    lengths = depth.gradient_lengths(made, X)
-    gradient = -ops.convert_to_numpy(made.probes[0].zeros)
-    assert np.sum(gradient * nudge[0]) == pytest.approx((ends[0] - ends[1]) / 2e-3, rel=0.02)
-    assert lengths.shape == (2,)
-    assert lengths[0] == pytest.approx(np.linalg.norm(gradient))
-
-
-def test_sizes_are_root_mean_squares():
-    states = [np.full((1, 2, 3), 2.0), np.array([[[3.0, -4.0, 0.0]]])]
-    np.testing.assert_allclose(depth.sizes(states), [2, np.sqrt(25 / 3)])
-
-
-def test_words_are_recognised_by_their_direction():
-    words = np.eye(3, dtype="float32")
-    line = np.array([0, 2])
-    other = np.stack([[5 * words[0], words[1]]])  # the second has become another word
-    shares, cosines = depth.recognised([words[line][None], other], words, line)
-    np.testing.assert_allclose(shares, [1, 0.5])
-    np.testing.assert_allclose(cosines, [1, 0.5])
-
-
-def test_a_place_that_there_is_not_is_refused():
-    message = "`norm` must be 'pre', 'post' or None. Received: 'mid'."
-    with pytest.raises(ValueError, match=re.escape(message)):
-        depth.Stack(True, "mid")
