@@ -31,7 +31,7 @@ nlp104.scene("trained_heads", (data, { range, sum, area, label, token, line, cel
     const writer = (a) => (kind(a) === "cross" ? 1 : 0);
     range(3 * layers).forEach((a) => {
       const { x, y, level, left } = place(a), word = `${slim ? kind(a).slice(0, kind(a) === "cross" ? 5 : 3) : kind(a)} ${layer(a) + 1}`;
-      M.push(token(`at${a}`, { x, y, w: bw, h: bh }, { word, size: 12, chosen: a === at, act: `at:${a}`, at: `at:${-level}:${left ? 0 : 1}`, pressed: a === at, first: a === at, says: `${kind(a)}, layer ${layer(a) + 1}` }));
+      M.push(token(`at${a}`, { x, y, w: bw, h: bh }, { word, size: 12, chosen: a === at, act: `at:${a}`, at: `at:${-level}:${left ? 0 : 1}`, pressed: a === at, first: a === at, says: `${word}: ${kind(a)}, layer ${layer(a) + 1}` }));
       if (level) M.push(line(`up${a}`, `M${x + bw / 2} ${y + bh}v${gap}`, { concept: "edge", layer: 0 }));
       if (writer(a)) M.push(line(`in${a}`, `M${bw} ${place(layers - 1).y + bh / 2}h${between / 2}V${y + bh / 2}H${x}`, { concept: "edge", layer: 0 }));
     });
