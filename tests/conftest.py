@@ -19,6 +19,12 @@ def _seed():
     keras.utils.set_random_seed(104)
 
 
+@pytest.fixture(params=["wide", "narrow"])
+def layout(request):
+    """Of a drawing that is made twice: for a page and for a phone."""
+    return request.param
+
+
 @pytest.fixture(scope="module")
 def reader(page):
     """A browser that shows a file's `page` of figures."""

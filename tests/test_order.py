@@ -1,31 +1,15 @@
 """Drawings of order: the hands are the code, and each way tells the order in its own place."""
 
 import re
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from test_schematics import texts, tree
 
 from nlp104.encoding import sinusoidal_positions
 from nlp104.figures import order
-from nlp104.figures.drawing import Layouts
 
 NAMES = tuple(order.WAYS)
-
-
-@pytest.fixture(params=Layouts._fields)
-def layout(request):
-    return request.param
-
-
-def tree(drawing, layout):
-    """A layout of a drawing as a tree; whatever is no XML fails here."""
-    return ElementTree.fromstring(getattr(drawing, layout))
-
-
-def texts(svg):
-    """What is written, as it is read."""
-    return ["".join(text.itertext()) for text in svg.iter("text")]
 
 
 def hands(svg):

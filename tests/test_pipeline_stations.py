@@ -12,17 +12,12 @@ from test_schematics import boxes, colours, texts, tree, wires
 
 from nlp104.attention.multi_head import MultiHeadAttention
 from nlp104.figures import plots, style
-from nlp104.figures.drawing import NARROW, WIDE, Layouts
+from nlp104.figures.drawing import NARROW, WIDE
 from nlp104.figures.explore.explorable import PAGE
 from nlp104.figures.pipeline_stations import N_K, N_Q, USES, stations
 
 DRAWINGS = {use: stations(use) for use in USES}
 STATIONS = ("compare", "÷ √dk", "+ M", "softmax", "mix")
-
-
-@pytest.fixture(params=Layouts._fields)
-def layout(request):
-    return request.param
 
 
 def test_a_part_keeps_its_place(layout):

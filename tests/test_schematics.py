@@ -32,11 +32,6 @@ DRAWINGS = {f"version {number}": versions.schematic(number) for number in VERSIO
 LETTER = 0.56  # width of a letter as a share of its height, roughly; a browser measures below
 
 
-@pytest.fixture(params=Layouts._fields)
-def layout(request):
-    return request.param
-
-
 def tree(drawing, layout):
     """A layout of a drawing as a tree; whatever is no XML fails here."""
     return ElementTree.fromstring(getattr(drawing, layout))
@@ -333,9 +328,9 @@ def extent(text):
     return left, y - size / 2, left + wide, y + size / 2
 
 
-@pytest.mark.parametrize("name", DRAWINGS)
-def test_letters_are_large_and_inside_and_do_not_meet(layout, name):
-    svg = tree(DRAWINGS[name], layout)
+def assert_readable(drawing, layout):
+    """Letters are large, everything is inside, and no words meet."""
+    svg = tree(drawing, layout)
     width, height = map(float, svg.get("viewBox").split()[2:])
     assert width == {"wide": WIDE, "narrow": NARROW}[layout] <= {"wide": 700, "narrow": 358}[layout]
     column = {"wide": 560, "narrow": 288}[layout]  # the narrowest that this layout is shown in
@@ -361,15 +356,25 @@ def test_letters_are_large_and_inside_and_do_not_meet(layout, name):
         assert all(0 <= y <= height for y in points[1::2])
 
 
-@pytest.mark.parametrize("name", DRAWINGS)
-def test_colours_are_those_of_the_page(layout, name):
-    svg = getattr(DRAWINGS[name], layout)
+def assert_colours(drawing, layout, most=30_000):
+    """Every colour is a token, every class is in the sheet, and it has at most so many bytes."""
+    svg = getattr(drawing, layout)
     assert not re.search(r"#[0-9a-fA-F]{3,8}\b|rgb|url\(", svg)
     assert set(re.findall(r"var\(--([\w-]+)", svg)) <= set(TOKENS)
     css = sheet()
     used = {kind for e in ElementTree.fromstring(svg).iter() for kind in e.get("class", "").split()}
     assert {kind for kind in used if not re.search(rf"\.{kind}\b", css)} <= {"head"}
-    assert len(svg.encode()) < 30_000
+    assert len(svg.encode()) < most
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_letters_are_large_and_inside_and_do_not_meet(layout, name):
+    assert_readable(DRAWINGS[name], layout)
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_colours_are_those_of_the_page(layout, name):
+    assert_colours(DRAWINGS[name], layout)
 
 
 def test_show_displays_both_layouts_with_the_same_words(monkeypatch):

@@ -1,17 +1,13 @@
 """Drawings of the feed-forward network and of three mixers show what the layers compute."""
 
 import re
-from itertools import combinations
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from keras import ops
-from test_schematics import boxes, extent, texts, wires
+from test_schematics import assert_colours, assert_readable, boxes, texts, tree, wires
 
 from nlp104.figures import within_between
-from nlp104.figures.drawing import NARROW, WIDE, Layouts
-from nlp104.figures.language import TOKENS, sheet
 from nlp104.transformer.feed_forward import FeedForward
 
 DRAWINGS = {
@@ -19,15 +15,6 @@ DRAWINGS = {
     "network": within_between.network(),
     "mixers": within_between.mixers(),
 }
-
-
-@pytest.fixture(params=Layouts._fields)
-def layout(request):
-    return request.param
-
-
-def tree(name, layout):
-    return ElementTree.fromstring(getattr(DRAWINGS[name], layout))
 
 
 # --- the network ---
@@ -52,7 +39,7 @@ def test_the_cells_are_those_of_the_layer(layout):
     layer.build(x.shape)
     layer.set_weights(weights)
     expected = [ops.convert_to_numpy(values) for values in (layer(x), layer.expand(x), x)]
-    rows = rows_of_cells(tree("network", layout))
+    rows = rows_of_cells(tree(DRAWINGS["network"], layout))
     assert len(rows) == 3
     for row, values in zip(rows, expected, strict=True):
         signs = [{"empty": 0, "f": 1, "s": -1}[kind] for _, kind in sorted(row)]
@@ -62,9 +49,9 @@ def test_the_cells_are_those_of_the_layer(layout):
 
 
 def test_inside_it_is_four_times_as_wide_as_the_paper_says(layout):
-    out, inside, x = rows_of_cells(tree("network", layout))
+    out, inside, x = rows_of_cells(tree(DRAWINGS["network"], layout))
     assert len(inside) == 4 * len(x) == 4 * len(out)
-    written = " ".join(texts(tree("network", layout)))
+    written = " ".join(texts(tree(DRAWINGS["network"], layout)))
     narrow, wide = (int(number.replace(",", "")) for number in within_between.SIZES.values())
     assert (narrow, wide) == (512, 4 * 512)
     for number in within_between.SIZES.values():
@@ -72,7 +59,7 @@ def test_inside_it_is_four_times_as_wide_as_the_paper_says(layout):
 
 
 def test_every_token_has_the_same_network_and_no_wire_leads_to_another(layout):
-    svg = tree("network", layout)
+    svg = tree(DRAWINGS["network"], layout)
     words = within_between.WORDS
     written = texts(svg)
     assert [text for text in written if text in words] == list(words)
@@ -92,7 +79,7 @@ def test_every_token_has_the_same_network_and_no_wire_leads_to_another(layout):
 
 
 def test_what_is_gathered_is_what_is_written(layout):
-    svg = tree("gather and decide", layout)
+    svg = tree(DRAWINGS["gather and decide"], layout)
     line = within_between.LINE
     assert tuple(text for text in texts(svg) if text in {*line}) == line
     gathered = [path for path in svg.iter("path") if path.get("class") == "s-a"]
@@ -109,7 +96,7 @@ def test_what_is_gathered_is_what_is_written(layout):
 
 
 def test_lines_are_as_wide_as_the_weights_and_their_sources_differ(layout):
-    svg = tree("mixers", layout)
+    svg = tree(DRAWINGS["mixers"], layout)
     n = len(within_between.WORDS)
     wide = [
         float(re.search(r"stroke-width:([\d.]+)", path.get("style"))[1])
@@ -132,35 +119,9 @@ def test_lines_are_as_wide_as_the_weights_and_their_sources_differ(layout):
 
 @pytest.mark.parametrize("name", DRAWINGS)
 def test_letters_are_large_and_inside_and_do_not_meet(layout, name):
-    svg = tree(name, layout)
-    width, height = map(float, svg.get("viewBox").split()[2:])
-    assert width == {"wide": WIDE, "narrow": NARROW}[layout]
-    column = {"wide": 560, "narrow": 288}[layout]
-    places = []
-    for text in svg.iter("text"):
-        sizes = [float(piece.get("font-size", 99)) for piece in text.iter()]
-        assert min(sizes) * column / width >= 12, "".join(text.itertext())
-        left, top, right, bottom = extent(text)
-        assert left >= -2
-        assert right <= width + 2
-        assert top >= 0
-        assert bottom <= height
-        places.append((left, top + 2, right, bottom - 2, "".join(text.itertext())))
-    for one, other in combinations(places, 2):
-        apart = one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
-        assert apart, (one[4], other[4])
-    for rect in svg.iter("rect"):
-        x, y, wide, high = (float(rect.get(key)) for key in ("x", "y", "width", "height"))
-        assert 0 <= x < x + wide <= width
-        assert 0 <= y < y + high <= height
+    assert_readable(DRAWINGS[name], layout)
 
 
 @pytest.mark.parametrize("name", DRAWINGS)
 def test_colours_are_those_of_the_page(layout, name):
-    svg = getattr(DRAWINGS[name], layout)
-    assert not re.search(r"#[0-9a-fA-F]{3,8}\b|rgb|url\(", svg)
-    assert set(re.findall(r"var\(--([\w-]+)", svg)) <= set(TOKENS)
-    css = sheet()
-    used = {kind for e in ElementTree.fromstring(svg).iter() for kind in e.get("class", "").split()}
-    assert {kind for kind in used if not re.search(rf"\.{kind}\b", css)} <= {"head"}
-    assert len(svg.encode()) < 40_000
+    assert_colours(DRAWINGS[name], layout, most=40_000)
