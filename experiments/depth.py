@@ -16,6 +16,7 @@ import numpy as np
 from experiments import records
 from nlp104.attention.multi_head import MultiHeadAttention
 from nlp104.encoding.embedding import TokenAndPositionEmbedding
+from nlp104.figures import depth
 from nlp104.training.run_record import software_versions
 from nlp104.transformer.feed_forward import FeedForward
 
@@ -57,9 +58,7 @@ class Stack(keras.Model):
         return self.to_words(next(norms)(x) if self.norm == "pre" else x)
 
     def wire(self, x, sub_layer, norm):
-        change = sub_layer(norm(x) if self.norm == "pre" else x)
-        x = x + change if self.skips else change
-        return norm(x) if self.norm == "post" else x
+        return depth.through(sub_layer, x, norm, self.skips, self.norm)
 
 
 def train(seed, **variant):

@@ -17,6 +17,7 @@ SIGN = re.compile(r"\[(.+)\]")  # no word: [PAD], [START], [END]
 # Widths of what is drawn twice. A column of 560 pixels or more shows the first, the smallest phone
 # leaves 288 to the second: there letters of 13 and of 14 pixels are still 12 pixels high.
 WIDE, NARROW = 600, 328
+CELL = 12  # pixels, of a matrix without numbers
 
 
 class Layouts(NamedTuple):
@@ -211,6 +212,34 @@ class Drawing:
         about = f' role="{role}" aria-label="{html.escape(label, quote=True)}"' if label else ""
         size = f'viewBox="0 0 {self.width} {height:g}" style="width:{self.width}px"'
         return f'<svg{about} {size} font-family="{LETTERS}">{"".join(self.elements)}</svg>'
+
+
+class Arranged:
+    """What is drawn of parts that have their places in a layout: sub-classes say `rows`.
+
+    Attributes:
+        layout: its ``places`` has for each name the centre of a box and its width and height, or
+            the centre of a matrix alone, which is as wide as `COLUMNS` cells.
+    """
+
+    COLUMNS = 4
+
+    def rows(self, name):
+        """How many rows a matrix has."""
+        raise NotImplementedError
+
+    def place(self, name):
+        """Left, upper, right and lower edge of a part."""
+        x, y, *size = self.layout.places[name]
+        width, height = size or (self.COLUMNS * CELL, self.rows(name) * CELL)
+        return x - width / 2, y - height / 2, x + width / 2, y + height / 2
+
+    def side(self, name, side):
+        """The middle of a side of a part."""
+        x, y = self.layout.places[name][:2]
+        left, top, right, bottom = self.place(name)
+        places = {"left": (left, y), "right": (right, y), "top": (x, top), "bottom": (x, bottom)}
+        return places[side]
 
 
 def _shifted(formula, size):

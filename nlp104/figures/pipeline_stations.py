@@ -6,12 +6,11 @@ plugged in, and only that is lit.
 
 from typing import NamedTuple
 
-from nlp104.figures.drawing import NARROW, WIDE, Drawing, Layouts
+from nlp104.figures.drawing import CELL, NARROW, WIDE, Arranged, Drawing, Layouts
 
 __all__ = ["stations"]
 
-CELL = 12
-N_Q, N_K, WIDTH = 3, 4, 4  # rows of queries, rows of keys, columns of what is wide
+N_Q, N_K, WIDTH = 3, 4, Arranged.COLUMNS  # rows of queries, of keys, columns
 USES = {
     "cross": (
         "Cross-attention: two inputs",
@@ -92,7 +91,7 @@ def stations(use):
     return Layouts(*(_Line(use, layout).svg() for layout in (PAGE, PHONE)))
 
 
-class _Line:
+class _Line(Arranged):
     """The line in a layout."""
 
     def __init__(self, use, layout):
@@ -117,19 +116,6 @@ class _Line:
     def rows(self, name):
         """How many rows a matrix has: queries are fewer than keys only in cross-attention."""
         return N_Q if self.cross and name in "XQAYM" else N_K
-
-    def place(self, name):
-        """Left, upper, right and lower edge of a part."""
-        x, y, *size = self.layout.places[name]
-        width, height = size or (WIDTH * CELL, self.rows(name) * CELL)
-        return x - width / 2, y - height / 2, x + width / 2, y + height / 2
-
-    def side(self, name, side):
-        """The middle of a side of a part."""
-        x, y = self.layout.places[name][:2]
-        left, top, right, bottom = self.place(name)
-        places = {"left": (left, y), "right": (right, y), "top": (x, top), "bottom": (x, bottom)}
-        return places[side]
 
     # --- how it is drawn ---
 

@@ -6,7 +6,7 @@ The inputs X stand below, the output above. A box keeps its place from version t
 import itertools
 from typing import NamedTuple
 
-from nlp104.figures.drawing import NARROW, WIDE, Drawing, Layouts
+from nlp104.figures.drawing import CELL, NARROW, WIDE, Arranged, Drawing, Layouts
 
 __all__ = ["schematic"]
 
@@ -31,7 +31,6 @@ NEW = (
     {"heads": "a", "concatenate": "a", "WO": "a"},
 )
 GLYPHS = "QKVAY"  # matrices; the others are boxes
-CELL = 12
 
 
 class _Layout(NamedTuple):
@@ -104,7 +103,7 @@ def schematic(number):
     return Layouts(*(_Schematic(number, layout).svg() for layout in (PAGE, PHONE)))
 
 
-class _Schematic:
+class _Schematic(Arranged):
     """A version in a layout."""
 
     def __init__(self, number, layout):
@@ -192,19 +191,6 @@ class _Schematic:
         }[name]
 
     # --- how it is drawn ---
-
-    def place(self, name):
-        """Left, upper, right and lower edge of a part."""
-        x, y, *size = self.layout.places[name]
-        width, height = size or (len(WORDS) * CELL, self.rows(name) * CELL)
-        return x - width / 2, y - height / 2, x + width / 2, y + height / 2
-
-    def side(self, name, side):
-        """The middle of a side of a part."""
-        x, y = self.layout.places[name][:2]
-        left, top, right, bottom = self.place(name)
-        places = {"left": (left, y), "right": (right, y), "top": (x, top), "bottom": (x, bottom)}
-        return places[side]
 
     def box(self, name, words):
         """A box, lit where it is new."""
