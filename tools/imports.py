@@ -19,6 +19,8 @@ LAYERS = (
     ("encoding",),
     ("utils",),
 )
+# Files that stand beside the rooms, in none of them.
+ALONE = ("__main__", "one_file")
 
 
 def modules(root=ROOT):
@@ -52,8 +54,9 @@ def graph(root=ROOT):
 
 
 def room(module):
-    """The room of a module; "" for the package itself and its `__main__`."""
-    return module.partition(".")[2].partition(".")[0].replace("__main__", "")
+    """The room of a module; "" for the package itself and the files beside the rooms."""
+    name = module.partition(".")[2].partition(".")[0]
+    return "" if name in ALONE else name
 
 
 def rooms(edges):
