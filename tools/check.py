@@ -29,14 +29,18 @@ NBVAL = [
 PARALLEL = [f"--numprocesses={WORKERS}", "--dist=loadfile"]
 
 
-def uses_a_backend(path):
-    """Whether a test file has to be run on every backend: it imports Keras, and opens no figure.
+# What is built from the layers, and tested with them: its tests would prove the same twice.
+BUILT_FROM_LAYERS = r"explore_page|benchmarks|experiments|nlp104.figures|nlp104.cli\.main"
 
-    What a browser makes of a figure's numbers is the same whoever computed them.
-    """
+
+def uses_a_backend(path):
+    """Whether a test file has to be run on every backend: it tests the layers themselves."""
     text = path.read_text()
-    imports = re.findall(r"^(?:import|from) (keras|explore_page)\b", text, re.MULTILINE)
-    return "keras" in imports and "explore_page" not in imports
+
+    def imports(names):
+        return re.search(rf"^(?:import|from) (?:{names})\b", text, re.MULTILINE)
+
+    return bool(imports("keras")) and not imports(BUILT_FROM_LAYERS)
 
 
 def stages(root=notebooks.ROOT):
@@ -48,7 +52,10 @@ def stages(root=notebooks.ROOT):
         "TF_NUM_INTEROP_THREADS": threads,
     }
     tensorflow = notebooks.environment(**limits)
-    jax = notebooks.environment(**limits, KERAS_BACKEND="jax")
+    # Small programs, run once: what optimising them costs is never earned back.
+    jax = notebooks.environment(
+        **limits, KERAS_BACKEND="jax", XLA_FLAGS="--xla_backend_optimization_level=0"
+    )
     ruff = [sys.executable, "-m", "ruff"]
     on_jax = [str(path) for path in sorted(root.glob("tests/**/test_*.py")) if uses_a_backend(path)]
     longest_first = reversed(notebooks.chapters(root))  # the book ends with whole trainings
