@@ -3,8 +3,7 @@
     python -m nlp104.one_file             the book's small language; a minute and a half, two cores
     python -m nlp104.one_file pairs.tsv   your own: a sentence, a tab, its translation on each line
 
-Read it from top to bottom, copy it, change it. It is what "Attention is all you need" (Vaswani et
-al., 2017, https://arxiv.org/abs/1706.03762) describes, at a size that two cores can train.
+Numbered sections are those of "Attention is all you need" (Vaswani et al., 2017, arXiv 1706.03762).
 """
 
 import math
@@ -108,10 +107,11 @@ class Attention(layers.Layer):
         super().__init__()
         self.heads, self.head_dim = heads, dim // heads
         # Half of Glorot's variance: with all of it, deep stacks may not learn (post-norm).
-        start = keras.initializers.VarianceScaling(0.5, "fan_avg", "uniform")
-        self.to_query = layers.Dense(dim, kernel_initializer=start)
-        self.to_key = layers.Dense(dim, kernel_initializer=start)
-        self.to_value = layers.Dense(dim, kernel_initializer=start)
+        half = keras.initializers.VarianceScaling(0.5, "fan_avg", "uniform")
+        self.to_query, self.to_key, self.to_value = (
+            layers.Dense(dim, kernel_initializer=half.clone())  # one that is shared repeats itself
+            for _ in range(3)
+        )
         self.to_output = layers.Dense(dim)
 
     def split(self, x):
@@ -122,8 +122,9 @@ class Attention(layers.Layer):
         q = self.split(self.to_query(query))
         k = self.split(self.to_key(context))
         v = self.split(self.to_value(context))
-        scores = ops.matmul(q, ops.transpose(k, (0, 1, 3, 2))) / math.sqrt(self.head_dim)
-        weights = ops.softmax(ops.where(mask, scores, -1e9))  # [batch, heads, query, key]
+        scores = ops.matmul(q, ops.transpose(k, (0, 1, 3, 2)))
+        scores = ops.where(mask, scores / math.sqrt(self.head_dim), -1e9)
+        weights = ops.softmax(scores)  # [batch, heads, query, key]
         x = ops.transpose(ops.matmul(weights, v), (0, 2, 1, 3))
         return self.to_output(ops.reshape(x, ops.shape(query)))
 
@@ -221,6 +222,7 @@ class Transformer(keras.Model):
 
 def masked_loss(labels, logits, smoothing=0.1):
     """Cross-entropy with smoothed labels, the mean over the real tokens (section 5.4)."""
+    labels = ops.cast(labels, "int32")  # Keras hands them over as floats
     log_p = ops.log_softmax(logits)
     right = ops.take_along_axis(log_p, labels[..., None], axis=-1)[..., 0]
     losses = -(1 - smoothing) * right - smoothing * ops.mean(log_p, axis=-1)
@@ -280,14 +282,12 @@ def main(path=None, epochs=3):
     test, pairs = pairs[: len(pairs) // 57], pairs[len(pairs) // 57 :]
     known = {text for pair in pairs for text in pair}  # what stands in training is no test
     test = [pair for pair in test if known.isdisjoint(pair)]
-
     source, target = (Vocabulary(texts) for texts in zip(*pairs, strict=True))
     training, validation = (Batches(part, source, target) for part in (pairs, test))
     model = Transformer(len(source.words), len(target.words), dropout=0.1 if path else 0.0)
     model(training[0][0])  # its weights are made when it is first called
     compile_model(model, steps=int(epochs) * len(training))
     model.fit(training, validation_data=validation, epochs=int(epochs), verbose=2)
-
     texts, answers = zip(*test, strict=True)
     translations = translate(model, texts, source, target)
     right = np.mean([t == a for t, a in zip(translations, answers, strict=True)])

@@ -123,6 +123,22 @@ def test_it_is_the_packages_model_weight_by_weight(model):
     np.testing.assert_allclose(logits(model, SOURCE, TARGET)[real], expected[real], atol=1e-5)
 
 
+def test_no_two_matrices_begin_alike():
+    """An initializer that several layers share gives all of them the same numbers."""
+    keras.utils.set_random_seed(104)
+    made = Transformer(SOURCE_WORDS, TARGET_WORDS, DEPTH, DIM, INNER, HEADS, dropout=0.0)
+    made((SOURCE, TARGET))
+    kernels = [ops.convert_to_numpy(w) for w in made.weights if w.path.endswith("kernel")]
+    assert len({kernel.tobytes() for kernel in kernels}) == len(kernels) > 20
+    attention = made.encoder_layers[0].attention
+    for layer, limit in (
+        (attention.to_query, (1.5 / DIM) ** 0.5),
+        (attention.to_output, (3 / DIM) ** 0.5),
+    ):
+        largest = np.abs(ops.convert_to_numpy(layer.kernel)).max()
+        assert 0.9 * limit < largest <= limit  # half of Glorot's variance, and all of it
+
+
 def test_more_padding_moves_no_logit(model):
     longer = [np.pad(ids, ((0, 0), (0, 3))) for ids in (SOURCE, TARGET)]
     padded = logits(model, *longer)[:, : TARGET.shape[1]]
