@@ -1,11 +1,12 @@
 """What is in a corpus: repeats, lengths, signs, the leak of a random split, vocabularies, padding.
 
     python -m experiments.corpus_facts NAME [--data-dir FOLDER]
+    python -m experiments.corpus_facts NAME --file FILE --source pt --target en --attribution WHOSE
 
-writes ``results/corpora/NAME.json``; NAME is one of `nlp104.data.corpus.NAMES`. Nothing is random
-but what the fixed seed decides, so a second run writes the same file. The chapter on data draws
-from these files what a reader without the corpora cannot compute, and repeats the count by hand on
-the grammar.
+writes ``results/corpora/NAME.json``; NAME is one of `nlp104.data.corpus.NAMES`, or what to call the
+corpus in a file (one that `nlp104.data.load_corpus` reads). Nothing is random but what the fixed
+seed decides, so a second run writes the same file. The chapter on data draws from these files what
+a reader without the corpora cannot compute, and repeats the count by hand on the grammar.
 """
 
 import argparse
@@ -120,6 +121,11 @@ def remembered(train, test, accepted):
     return scores
 
 
+def lines_of(data):
+    """All pairs of a corpus as they were read: one for each line, some of them twice."""
+    return [*data.train, *data.validation, *data.test]
+
+
 def signs(lines):
     """How many sentences hold which invisible or double sign, before they are normalised."""
     return {name: sum(sign in line for line in lines) for sign, name in ODD.items()}
@@ -184,10 +190,17 @@ def padding(sources, targets):
     return {"longest of all": 1 - real / fixed, "random batches": 1 - real / random}
 
 
-def facts(name, directory=None):
-    """Everything about one corpus, as JSON can hold it."""
-    data = corpus.load_corpus(name, directory=directory)
-    pairs = all_pairs(data)
+def facts(name, file=None, attribution="", **options):
+    """Everything about one corpus, as JSON can hold it.
+
+    Args:
+        name: What it is called.
+        file: Where it is, if `nlp104.data.load_corpus` does not know it by this name.
+        attribution: Whose that file is.
+        **options: For `nlp104.data.load_corpus`.
+    """
+    data = corpus.load_corpus(file or name, **options)
+    pairs, lines = all_pairs(data), lines_of(data)
     clean = splits.split(pairs, SEED, validation=0, test=round(0.15 * len(pairs)))
     random_train, random_test = random_split(pairs, 0.15)
     tokenizers = [
@@ -195,7 +208,7 @@ def facts(name, directory=None):
         for side in (0, 1)
     ]
     ids = [tokenizers[side].encode_batch([p[side] for p in pairs]) for side in (0, 1)]
-    raw = corpus.load_corpus(name, directory=directory, normalized=False)
+    raw = corpus.load_corpus(file or name, normalized=False, **options)
     shares = {}
     for width in WIDTHS:
         batches = Batches(*ids, batch_size=BATCH_SIZE, bucket_width=width)
@@ -207,8 +220,9 @@ def facts(name, directory=None):
     return {
         "corpus": name,
         "languages": [data.source_language, data.target_language],
-        "attribution": data.attribution,
+        "attribution": data.attribution or attribution,
         "seed": SEED,
+        "lines": len(lines),
         **repeats(pairs),
         "odd_signs": signs([sentence for pair in all_pairs(raw) for sentence in pair]),
         "accents": merged_by_stripping([t for _, t in pairs]),
@@ -217,6 +231,9 @@ def facts(name, directory=None):
             data.target_language: histogram(ids[1]),
         },
         "leak_of_a_random_split": leaks,
+        "leak_of_a_random_split_of_the_lines": [
+            round(leak(*random_split(lines, 0.15), side), 4) for side in (0, 1)
+        ],
         "leak_of_the_clean_split": [leak(clean[0], clean[2], side) for side in (0, 1)],
         "memory_on_the_random_split": remembered(random_train, random_test, set(pairs)),
         "memory_on_the_clean_split": remembered(clean[0], clean[2], set(pairs)),
@@ -227,11 +244,24 @@ def facts(name, directory=None):
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(prog="python -m experiments.corpus_facts", description=__doc__)
-    parser.add_argument("name", choices=corpus.NAMES)
-    parser.add_argument("--data-dir", help="where the files of the corpus are")
-    options = parser.parse_args(arguments)
-    found = facts(options.name, options.data_dir)
-    path = RESULTS / f"{options.name}.json"
+    parser.add_argument("name", help=", ".join(corpus.NAMES) + ", or a name for --file")
+    parser.add_argument("--data-dir", help="where the files of a named corpus are")
+    parser.add_argument("--file", help="of tab-separated pairs: a corpus that has no name")
+    parser.add_argument("--source", help="language of its first column")
+    parser.add_argument("--target", help="language of its second column")
+    parser.add_argument("--attribution", default="", help="whose it is")
+    given = parser.parse_args(arguments)
+    if not given.file and given.name not in corpus.NAMES:
+        parser.error(f"{given.name} is none of {', '.join(corpus.NAMES)}: name its --file")
+    found = facts(
+        given.name,
+        given.file,
+        given.attribution,
+        directory=given.data_dir,
+        source_language=given.source,
+        target_language=given.target,
+    )
+    path = RESULTS / f"{given.name}.json"
     records.write(path, found)
     print(f"written to {path}")
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments import corpus_facts
-from nlp104.data import corpus
+from nlp104.data import corpus, grammar
 from nlp104.data.batches import Batches
 from nlp104.figures import results
 
@@ -70,3 +70,37 @@ def test_stored_facts_of_the_grammar_are_those_of_its_sentences():
         key: tuple(facts[key]) if isinstance(facts[key], list) else facts[key]
         for key in corpus_facts.repeats(pairs)
     }
+
+
+def test_a_corpus_without_a_name_is_counted_from_its_file(tmp_path, monkeypatch):
+    pairs = [(e.source, e.target) for e in grammar.generate(300, seed=0)]
+    path = tmp_path / "pairs.tsv"
+    lines = [f"{french}\t{english}" for english, french in pairs]
+    twice = [f"{line} " for line in lines[:100]]  # the same again, but for a blank at the end
+    path.write_text("\n".join(lines + twice), encoding="utf-8")
+    monkeypatch.setattr(corpus_facts, "RESULTS", tmp_path)
+    corpus_facts.main(f"own --file {path} --source fr --target en --attribution us".split())
+    facts = json.loads((tmp_path / "own.json").read_text(encoding="utf-8"))
+    assert (facts["languages"], facts["attribution"]) == (["fr", "en"], "us")
+    assert (facts["lines"], facts["pairs"]) == (400, 300)
+    assert sum(facts["lengths"]["fr"]) == 300
+    assert facts["leak_of_a_random_split_of_the_lines"][0] > 0.1
+    assert facts["leak_of_the_clean_split"] == [0.0, 0.0]
+
+
+def test_a_name_that_is_not_known_needs_a_file(capsys):
+    with pytest.raises(SystemExit):
+        corpus_facts.main(["por-eng"])
+    assert "--file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["grammar", "fra-eng", "por-eng", "multi30k-en-de"])
+def test_stored_facts_agree_with_each_other(name):
+    facts = json.loads(results.read(f"corpora/{name}.json"))
+    assert facts["corpus"] == name
+    assert max(facts["unique_sources"], facts["unique_targets"]) <= facts["pairs"]
+    assert [sum(counts) for counts in facts["lengths"].values()] == [facts["pairs"]] * 2
+    assert list(facts["lengths"]) == facts["languages"]
+    assert facts["leak_of_the_clean_split"] == [0.0, 0.0]
+    shares = facts["padding"]
+    assert 1 > shares["longest of all"] > shares["random batches"] > shares["buckets of 1"] > 0

@@ -34,6 +34,8 @@ SCENES = (
     "residual",
     "positions",
     "wires",
+    "shapes",
+    "decoding",
 )
 WIDTHS = (1280, 782, 390, 320)
 EVIL = "<img src=x onerror='evil = 1'> & \"</script><script>evil = 1</script><!--<script>\""
@@ -67,6 +69,8 @@ def figures():
         "residual": explore.residual(),
         "positions": explore.positions(),
         "wires": explore.wires(json.loads(results.read("wires/losses.json"))),
+        "shapes": explore.shapes(),
+        "decoding": explore.decoding(),
     }
 
 

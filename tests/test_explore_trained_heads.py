@@ -191,6 +191,26 @@ def test_steps_lead_to_what_can_be_seen(figure):
     assert np.array(figure.data["sentences"][LIKE]["maps"][ENCODER_2])[other["head"], 0, 1] > 80
 
 
+def test_heads_are_switched_off_where_it_is_wanted(translator):
+    """Before *sleep* a head has to look ahead: *dort* has no vowel, and *ne* stays whole."""
+    sentences = {"ne": ("The black cat does not sleep.", "not", "ne"), "wide": SENTENCES["wide"]}
+    ne, wide = explore.trained_heads(translator, sentences, off="cross").data["sentences"]
+    across, one, two = ne["stations"][3:]
+    step = ne["written"].index("ne")
+    assert across == {"at": CROSS_2, "head": 0, "row": step, "off": 0}
+    assert one == {"at": CROSS_2, "head": 3, "row": step, "off": 0b1000}
+    assert two["off"].bit_count() == 2
+    assert np.array(ne["maps"][CROSS_2])[3, step].argmax() == ne["source"].index("sleep")
+    assert ne["words"] == ["ne", "n'"]
+    (whole, _), (left, vowel) = ne["next"][CROSS_2][0], ne["next"][CROSS_2][0b1000]
+    assert whole > 850 > 300 > left
+    assert vowel > left
+    assert [s["off"] for s in wide["stations"]] == [0, 0, 0, 0, 0b0010, 0b0110]
+    own = explore.trained_heads(translator, sentences, off="decoder").data["sentences"][0]
+    assert [s["at"] for s in own["stations"]] == [1, 1, 3, 5, 3, 3]
+    assert own["stations"][4]["row"] == step
+
+
 # --- on the page ---
 
 
@@ -311,6 +331,11 @@ def test_a_finger_switches_heads_and_walks_through_the_model(reader):
 def test_what_does_not_occur_is_refused(translator, sentences, message):
     with pytest.raises(ValueError, match=f"Expected .*{message}.* Received: "):
         explore.trained_heads(translator, sentences)
+
+
+def test_another_attention_is_refused(translator):
+    with pytest.raises(ValueError, match=r"Expected off: .* Received: 'both'"):
+        explore.trained_heads(translator, SENTENCES, off="both")
 
 
 def test_a_large_model_is_refused(translator):

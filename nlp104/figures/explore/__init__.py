@@ -9,6 +9,7 @@ A scene is a file beside this one, such as ``projection.js``: a pure function of
 draws with is in ``parts.js``, its frame and its player are in ``player.js``.
 """
 
+from nlp104.figures.explore.decoding import decoding
 from nlp104.figures.explore.evolution import evolution
 from nlp104.figures.explore.heads import heads
 from nlp104.figures.explore.machine import machine
@@ -18,11 +19,13 @@ from nlp104.figures.explore.pipeline import pipeline
 from nlp104.figures.explore.positions import positions
 from nlp104.figures.explore.projection import projection
 from nlp104.figures.explore.residual import residual
+from nlp104.figures.explore.shapes import shapes
 from nlp104.figures.explore.softmax_lab import softmax_lab
 from nlp104.figures.explore.trained_heads import trained_heads
 from nlp104.figures.explore.wires import wires
 
 __all__ = [
+    "decoding",
     "evolution",
     "heads",
     "machine",
@@ -32,6 +35,7 @@ __all__ = [
     "positions",
     "projection",
     "residual",
+    "shapes",
     "softmax_lab",
     "trained_heads",
     "wires",

@@ -13,9 +13,10 @@ from nlp104.figures.explore.numbers import short
 
 LAYERS, HEADS = 2, 4  # as many as the figure has room for
 PRONOUNS = ("il", "elle")
+KINDS = ("encoder", "decoder", "cross")  # in the order of `attentions`
 
 
-def trained_heads(translator, sentences):
+def trained_heads(translator, sentences, off="encoder"):
     """Where every head of a translator looks, and which word comes next when heads are off.
 
     The reader chooses a sentence, one of the attentions of encoder and decoder, a head, follows a
@@ -28,12 +29,15 @@ def trained_heads(translator, sentences):
         sentences: a dict from a short label to an English sentence with *it* that becomes *il* or
             *elle*; or to any sentence, a word of it to follow, and the French word that is looked
             at while heads are off: ``("I like the black cat.", "like", "aime")``.
+        off: where the last two steps switch heads off: in the last layer of the "encoder", of the
+            "decoder"'s own attention, or of the attention between them, "cross".
 
     Returns:
         An object that a notebook displays; ``save(path)`` writes a page of its own.
 
     Raises:
-        ValueError: The model is too large, there is no sentence, or a word does not occur.
+        ValueError: The model is too large, there is no sentence, a word does not occur, or `off`
+            is no such attention.
 
     Example:
         >>> translator = nlp104.load_pretrained("grammar")
@@ -47,13 +51,15 @@ def trained_heads(translator, sentences):
             f"Expected a model of at most {LAYERS} layers and {HEADS} heads. "
             f"Received: {config.num_layers} layers and {config.num_heads} heads."
         )
+    if off not in KINDS:
+        raise ValueError(f"Expected off: one of {', '.join(KINDS)}. Received: {off!r}.")
     if not sentences:
         raise ValueError("Expected at least one sentence. Received: none.")
     seen = [_looked_at(translator, label, wanted) for label, wanted in sentences.items()]
     for sentence, after in zip(seen, _next_words(translator, seen), strict=True):
         sentence |= _likeliest(translator, sentence, after)
     for sentence in seen:
-        sentence["stations"] = _stations(sentence, seen, config.num_layers)
+        sentence["stations"] = _stations(sentence, seen, config.num_layers, off)
     data = {"layers": config.num_layers, "heads": config.num_heads, "sentences": seen}
 
     words, place = seen[0]["source"], seen[0]["stations"][0]
@@ -154,15 +160,16 @@ def _likeliest(translator, sentence, after):
     }
 
 
-def _stations(sentence, sentences, layers):
+def _stations(sentence, sentences, layers, off):
     """What the steps show: heads and rows of the last layers, chosen by their numbers alone.
 
     Encoder: the word to follow, in the head in which it looks hardest at another word; then the
     row that differs most from that of a sentence as long, or else the one that looks hardest.
     Decoder, then between the two: the step that is watched, in the head that looks hardest.
-    Encoder again: without the head, and the two heads, that cost the watched word most.
+    `off` again: without the head, and the two heads, that cost the watched word most.
     """
     encoder, own, cross = (count * layers - 1 for count in (1, 2, 3))
+    struck = (encoder, own, cross)[KINDS.index(off)]
     step, follow = sentence["step"], sentence["follow"]
     looks = np.array(sentence["maps"][encoder]) * _words(sentence["source"])
     looks = looks * ~np.eye(looks.shape[-1], dtype=bool)  # at other words
@@ -177,14 +184,15 @@ def _stations(sentence, sentences, layers):
         place = np.unravel_index(free.max(axis=-1).argmax(), free.shape[:2])
     back = np.array(sentence["maps"][own])[:, step, :step] * _words(sentence["read"][:step])
     across = np.array(sentence["maps"][cross])[:, step]
-    one, two = (_dearest(sentence["next"][encoder], count) for count in (1, min(2, len(looks))))
+    one, two = (_dearest(sentence["next"][struck], count) for count in (1, min(2, len(looks))))
+    missed = struck, one.bit_length() - 1, place[1] if struck == encoder else step
     return [
         _station(encoder, head, follow),
         _station(encoder, *place),
         _station(own, back.max(axis=-1, initial=0).argmax(), step),
         _station(cross, across.max(axis=-1).argmax(), step),
-        _station(encoder, one.bit_length() - 1, place[1], one),
-        _station(encoder, one.bit_length() - 1, place[1], two),
+        _station(*missed, one),
+        _station(*missed, two),
     ]
 
 
