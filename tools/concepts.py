@@ -38,6 +38,9 @@ the chapter that teaches it. The other way round, from a chapter to its files, s
 The package is divided into rooms. An arrow shows what a room imports: always what stands further
 down.
 
+Beside the rooms stands one file that needs none of them,
+[`one_file.py`](part3/the-transformer-in-one-file.md): a whole Transformer to read in one sitting.
+
 {rooms}
 ## From a chapter to its files
 

@@ -5,6 +5,7 @@ readable signatures, links from module to module and the help of the commands.
 """
 
 import importlib.util
+import inspect
 import os
 import re
 import subprocess
@@ -13,7 +14,7 @@ from html import escape
 from pathlib import Path
 
 from docutils import nodes
-from sphinx.util import inspect
+from sphinx.util import inspect as signatures
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.matching import Matcher
 from sphinx.util.nodes import make_refnode
@@ -61,12 +62,40 @@ def escape_prose(app, what, name, obj, options, lines) -> None:
         lines[number] = "".join(parts)
 
 
+def lead_on(app, what, name, obj, options, lines) -> None:
+    """End what the reference says of a class or function with its source and its chapters."""
+    if what not in ("class", "function"):
+        return
+    from tools import concepts, notebooks
+
+    obj = inspect.unwrap(obj)
+    file = Path(inspect.getsourcefile(obj)).relative_to(REPOSITORY).as_posix()
+    code, first = inspect.getsourcelines(obj)
+    url = f"{notebooks.address()}/blob/main/{file}"
+    url += f"#L{first}-L{first + len(code) - 1}"
+    links = [f"Source: `{file.removeprefix('nlp104/')} <{url}>`__"]
+    for concept in concepts.concepts():
+        if concept.name == name:
+            titles = map(concepts.section_link, concept.sections)
+            chapters = [re.fullmatch(r"\[(.*)\]\((.*)\)", t) for t in titles]
+            links += [
+                f"`{title} <../{target.replace('.ipynb', '.html')}>`__"
+                for title, target in (found.groups() for found in chapters)
+            ]
+    shown = links[0] + (
+        f" · Taught in: {', '.join(links[1:])}" if links[1:] else ""
+    )
+    lines += ["", ".. container:: leads-on", "", f"   {shown}", ""]
+
+
 def sign_with_init(app, what, name, obj, options, signature, returns):
     """Show the arguments of ``__init__``: the ``__new__(*args, **kwargs)`` of Keras hides them."""
     if what != "class" or obj.__init__ is object.__init__:
         return None
-    arguments = inspect.signature(obj.__init__, bound_method=True)
-    return inspect.stringify_signature(arguments, show_annotation=False), None
+    arguments = signatures.signature(obj.__init__, bound_method=True)
+    return signatures.stringify_signature(
+        arguments, show_annotation=False
+    ), None
 
 
 def link_across_modules(app, env, node, contnode):
@@ -283,6 +312,7 @@ def setup(app):
     app.add_config_value("comments_config", {}, "")
     app.connect("env-get-outdated", renew_assets)
     app.connect("autodoc-process-docstring", escape_prose)
+    app.connect("autodoc-process-docstring", lead_on)
     app.connect("autodoc-process-signature", sign_with_init)
     app.connect("missing-reference", link_across_modules)
     app.add_directive("command-help", CommandHelp)
