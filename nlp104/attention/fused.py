@@ -19,6 +19,14 @@ def fused_attention(query, key, value, attention_mask=None):
     Returns:
         `[batch, heads, query, key_dim]`, as from `attention_weights` times the values; zeros for
         a query that may see nothing.
+
+    Example:
+        >>> from keras import ops
+        >>> from nlp104.attention import fused_attention
+        >>> query = ops.zeros((1, 1, 1, 2))  # finds both keys equally good
+        >>> value = ops.array([[[[1.0, 0.0], [3.0, 4.0]]]])
+        >>> print(ops.convert_to_numpy(fused_attention(query, value, value)))
+        [[[[2. 2.]]]]
     """
 
     def heads_last(x):

@@ -20,6 +20,14 @@ def padding_mask(token_ids):
     Returns:
         Booleans `[batch, length]`. To mask the keys of an attention, add an axis for the queries,
         ``mask[:, None, :]``.
+
+    Example:
+        >>> from keras import ops
+        >>> from nlp104.attention import padding_mask
+        >>> token_ids = ops.array([[7, 12, 3, 0], [9, 3, 0, 0]])
+        >>> print(ops.convert_to_numpy(padding_mask(token_ids)))
+        [[ True  True  True False]
+         [ True  True False False]]
     """
     return ops.not_equal(token_ids, 0)
 
@@ -37,10 +45,14 @@ def causal_mask(query_length, key_length=None, offset=0):
         Booleans `[query, key]`, ``True`` where the key's position is not after the query's.
 
     Example:
-        >>> causal_mask(3)
-        [[ True, False, False],
-         [ True,  True, False],
-         [ True,  True,  True]]
+        >>> from keras import ops
+        >>> from nlp104.attention import causal_mask
+        >>> print(ops.convert_to_numpy(causal_mask(3)))
+        [[ True False False]
+         [ True  True False]
+         [ True  True  True]]
+        >>> print(ops.convert_to_numpy(causal_mask(1, 3, offset=1)))  # the second of three steps
+        [[ True  True False]]
     """
     if key_length is None:
         key_length = query_length
@@ -57,6 +69,16 @@ def combine_masks(*masks):
 
     Returns:
         The logical and of the masks; ``None`` if all are ``None``.
+
+    Example:
+        >>> from keras import ops
+        >>> from nlp104.attention import causal_mask, combine_masks, padding_mask
+        >>> real = padding_mask(ops.array([[7, 3, 0]]))  # the third token is padding
+        >>> mask = combine_masks(real[:, None, :], causal_mask(3))
+        >>> print(ops.convert_to_numpy(mask))
+        [[[ True False False]
+          [ True  True False]
+          [ True  True False]]]
     """
     combined = None
     for mask in masks:
@@ -92,6 +114,15 @@ def masked_softmax(scores, mask=None):
 
     Returns:
         Weights, shape and dtype of `scores`; each row sums to 1, or to 0 if fully masked.
+
+    Example:
+        >>> from keras import ops
+        >>> from nlp104.attention import masked_softmax
+        >>> scores = ops.array([[1.0, 1.0, 5.0], [2.0, 4.0, 8.0]])
+        >>> mask = ops.array([[True, True, False], [False, False, False]])
+        >>> print(ops.convert_to_numpy(masked_softmax(scores, mask)))
+        [[0.5 0.5 0. ]
+         [0.  0.  0. ]]
     """
     dtype = keras.backend.standardize_dtype(scores.dtype)
     scores = ops.cast(scores, keras.backend.result_type(dtype, "float32"))

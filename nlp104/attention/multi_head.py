@@ -69,11 +69,19 @@ class MultiHeadAttention(TracedSpec):
             integer.
 
     Example:
+        >>> import keras
+        >>> from keras import ops
+        >>> from nlp104.attention import MultiHeadAttention
         >>> layer = MultiHeadAttention(num_heads=2, key_dim=8)
-        >>> x = keras.random.normal((4, 10, 16))
-        >>> y, scores = layer(x, x, use_causal_mask=True, return_attention_scores=True)
-        >>> y.shape, scores.shape
-        ((4, 10, 16), (4, 2, 10, 10))
+        >>> x = keras.random.normal((1, 3, 16), seed=104)
+        >>> y, weights = layer(x, x, use_causal_mask=True, return_attention_scores=True)
+        >>> tuple(y.shape), tuple(weights.shape)  # a matrix of weights for each head
+        ((1, 3, 16), (1, 2, 3, 3))
+        >>> print(ops.convert_to_numpy(ops.sum(weights, axis=-1)).round(2))
+        [[[1. 1. 1.]
+          [1. 1. 1.]]]
+        >>> layer.count_params()  # W_Q, W_K, W_V and W_O: 4 · (16 · 16 + 16)
+        1088
     """
 
     def __init__(

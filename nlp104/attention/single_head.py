@@ -24,6 +24,15 @@ def attention_weights(queries, keys, attention_mask=None):
 
     Returns:
         `[..., query, key]`.
+
+    Example:
+        >>> import math
+        >>> from keras import ops
+        >>> from nlp104.attention import attention_weights
+        >>> query = ops.array([[1.0, 0.0]])
+        >>> keys = ops.array([[0.0, 5.0], [math.log(3), 0.0]])  # dot products: 0 and log 3
+        >>> print(ops.convert_to_numpy(attention_weights(query, keys)).round(2))
+        [[0.25 0.75]]
     """
     return masked_softmax(ops.matmul(queries, ops.swapaxes(keys, -1, -2)), attention_mask)
 
@@ -53,8 +62,14 @@ class AdditiveAttention(TracedSpec):
         ValueError: if `hidden_dim` is not a positive integer.
 
     Example:
-        >>> AdditiveAttention(hidden_dim=16)(np.ones((2, 3)), np.ones((2, 5, 4))).shape
-        (2, 4)
+        >>> from keras import ops
+        >>> from nlp104.attention import AdditiveAttention
+        >>> query, inputs = ops.ones((1, 3)), ops.ones((1, 4, 2))  # four inputs, all alike
+        >>> mask = ops.array([[True, True, False, False]])
+        >>> layer = AdditiveAttention(hidden_dim=16)
+        >>> output, weights = layer(query, inputs, mask, return_attention_scores=True)
+        >>> print(ops.convert_to_numpy(weights).round(2))
+        [[0.5 0.5 0. 0. ]]
     """
 
     def __init__(self, hidden_dim, **kwargs):
@@ -104,8 +119,15 @@ class DotProductAttention(TracedSpec):
         ValueError: if query and inputs differ in width.
 
     Example:
-        >>> DotProductAttention()(np.ones((2, 4)), np.ones((2, 5, 4))).shape
-        (2, 4)
+        >>> import math
+        >>> from keras import ops
+        >>> from nlp104.attention import DotProductAttention
+        >>> query, inputs = ops.array([[1.0, 0.0]]), ops.array([[[0.0, 8.0], [math.log(3), 0.0]]])
+        >>> output, weights = DotProductAttention()(query, inputs, return_attention_scores=True)
+        >>> print(ops.convert_to_numpy(weights).round(2))  # of the scores 0 and log 3
+        [[0.25 0.75]]
+        >>> print(ops.convert_to_numpy(output).round(2))  # 0.25 · 8 = 2
+        [[0.82 2. ]]
     """
 
     def build(self, query_shape, value_shape):
@@ -143,8 +165,16 @@ class ScaledDotProductAttention(DotProductAttention):
     of saturation at any width. Called like `DotProductAttention`.
 
     Example:
-        >>> ScaledDotProductAttention()(np.ones((2, 3, 4)), np.ones((2, 5, 4))).shape
-        (2, 3, 4)
+        >>> import math
+        >>> from keras import ops
+        >>> from nlp104.attention import DotProductAttention, ScaledDotProductAttention
+        >>> query = ops.array([[1.0, 0.0, 0.0, 0.0]])
+        >>> inputs = ops.array([[[0.0] * 4, [2 * math.log(3), 0.0, 0.0, 0.0]]])
+        >>> for layer in (DotProductAttention(), ScaledDotProductAttention()):
+        ...     output, weights = layer(query, inputs, return_attention_scores=True)
+        ...     print(ops.convert_to_numpy(weights).round(2))
+        [[0.1 0.9]]
+        [[0.25 0.75]]
     """
 
     def scale(self, dim):
@@ -177,8 +207,14 @@ class CrossAttention(TracedSpec):
         ValueError: if a width is not a positive integer, or the queries are not `key_dim` wide.
 
     Example:
-        >>> CrossAttention(key_dim=4, value_dim=6)(np.ones((2, 3, 4)), np.ones((2, 5, 7))).shape
-        (2, 3, 6)
+        >>> from keras import ops
+        >>> from nlp104.attention import CrossAttention
+        >>> query, inputs = ops.ones((1, 2, 4)), ops.ones((1, 3, 7))  # three inputs, all alike
+        >>> layer = CrossAttention(key_dim=4, value_dim=6)
+        >>> outputs, weights = layer(query, inputs, return_attention_scores=True)
+        >>> print(ops.convert_to_numpy(weights).round(2))
+        [[[0.33 0.33 0.33]
+          [0.33 0.33 0.33]]]
     """
 
     def __init__(self, key_dim, value_dim=None, **kwargs):
@@ -228,8 +264,15 @@ class SelfAttention(CrossAttention):
         `[batch, length, value_dim]`, and the weights `[batch, length, length]` if asked for.
 
     Example:
-        >>> SelfAttention(key_dim=4)(np.ones((2, 5, 7))).shape
-        (2, 5, 4)
+        >>> from keras import ops
+        >>> from nlp104.attention import SelfAttention, causal_mask
+        >>> inputs = ops.ones((1, 3, 7))  # three tokens, all alike
+        >>> layer = SelfAttention(key_dim=4)
+        >>> outputs, weights = layer(inputs, causal_mask(3), return_attention_scores=True)
+        >>> print(ops.convert_to_numpy(weights).round(2))
+        [[[1.   0.   0.  ]
+          [0.5  0.5  0.  ]
+          [0.33 0.33 0.33]]]
     """
 
     def __init__(self, key_dim, value_dim=None, **kwargs):

@@ -37,6 +37,12 @@ def main(arguments=None):
 
     Returns:
         The exit status. Wrong options raise ``SystemExit(2)``, as `argparse` does.
+
+    Example:
+        >>> from nlp104.cli.main import main
+        >>> main(["translate", "--model", "grammar", "The black cat sleeps."])
+        Le chat noir dort.
+        0
     """
     parser = make_parser()
     options = vars(parser.parse_args(arguments))

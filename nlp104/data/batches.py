@@ -57,10 +57,18 @@ class Batches(DataAdapter):
             positive, or an option is out of its range.
 
     Example:
+        >>> from nlp104.data import Batches
         >>> batches = Batches([[4, 5], [6]], [[7], [8, 9]], bucket_width=1, shuffle=False)
         >>> inputs, labels = batches[0]
-        >>> inputs["decoder_token_ids"].tolist(), labels.tolist()
-        ([[2, 7, 0], [2, 8, 9]], [[7, 3, 0], [8, 9, 3]])
+        >>> print(inputs["encoder_token_ids"])  # 3 is [END], 0 padding
+        [[4 5 3]
+         [6 3 0]]
+        >>> print(inputs["decoder_token_ids"])  # 2 is [START]
+        [[2 7 0]
+         [2 8 9]]
+        >>> print(labels)
+        [[7 3 0]
+         [8 9 3]]
     """
 
     def __init__(
@@ -145,6 +153,13 @@ class Batches(DataAdapter):
 
         Raises:
             ValueError: If the epoch has no such batch.
+
+        Example:
+            >>> from nlp104.data import Batches
+            >>> batches = Batches([[4], [5], [6]], [[7], [8], [9]], batch_size=1)
+            >>> batches.seek(epoch=2, step=1)
+            >>> len(batches), batches.epoch
+            (2, 2)
         """
         if not 0 <= step < len(self._shapes):
             raise ValueError(

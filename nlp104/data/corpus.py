@@ -31,6 +31,12 @@ class Corpus:
         attribution: Whose it is and under which licence.
         description: What it is, in one sentence.
         accepted: For the grammar corpus: all right translations of a source sentence.
+
+    Example:
+        >>> from nlp104.data import Corpus
+        >>> test = [("Hi.", "Salut."), ("Hi.", "Bonjour."), ("Thanks.", "Merci.")]
+        >>> Corpus("mine", "en", "fr", train=[], validation=[], test=test).references("test")
+        [('Hi.', ('Salut.', 'Bonjour.')), ('Thanks.', ('Merci.',))]
     """
 
     name: str
@@ -70,7 +76,7 @@ def load_corpus(
     columns: tuple[int, int] = (1, 2),
     normalized: bool = True,
 ) -> Corpus:
-    """Loads a corpus by its name or from files.
+    r"""Loads a corpus by its name or from files.
 
     A corpus that brings its own parts keeps them. Missing ones are taken from the training pairs by
     `nlp104.data.split`, so that no sentence stands in two parts. Pairs with an empty side are
@@ -103,9 +109,15 @@ def load_corpus(
         ConnectionError: If a named corpus is not there and cannot be downloaded.
 
     Example:
-        >>> corpus = load_corpus("grammar", sizes=(100, 10, 10))
-        >>> len(corpus.train), len(corpus.test)
-        (100, 10)
+        >>> from pathlib import Path
+        >>> from nlp104.data import load_corpus
+        >>> lines = ["Hi.\tSalut.", "Go on.\tContinue.", "Thanks!\tMerci !", "Who?\tQui ?"]
+        >>> size = Path("pairs.tsv").write_text("\n".join(lines), encoding="utf-8")
+        >>> corpus = load_corpus("pairs.tsv", sizes=(None, 1, 1))
+        >>> len(corpus.train), len(corpus.validation), corpus.test
+        (2, 1, [('Who?', 'Qui ?')])
+        >>> len(load_corpus("grammar", sizes=(100, 10, 10)).train)  # nothing to download either
+        100
     """
     name = os.fspath(name_or_path)
     if name in NAMES and (validation or test):

@@ -38,6 +38,15 @@ def split(
 
     Raises:
         ValueError: If nothing is left to train on.
+
+    Example:
+        >>> from nlp104.data import split
+        >>> pairs = [("Hi.", "Salut."), ("Hi!", "Bonjour."), ("Who?", "Qui ?"), ("Go.", "Va.")]
+        >>> train, validation, test = split(pairs, validation=1, test=1)
+        >>> train  # what shares a sentence stays together
+        [('Hi.', 'Salut.'), ('Hi!', 'Bonjour.')]
+        >>> validation, test
+        ([('Go.', 'Va.')], [('Who?', 'Qui ?')])
     """
     groups = _groups(pairs)
     group_sizes = Counter(groups)
@@ -71,7 +80,13 @@ def subset(pairs: list[Pair], size: int | None, seed: int = 104) -> list[Pair]:
 
 
 def comparable(sentence: str) -> str:
-    """Returns what two copies of a sentence have in common: all but case and punctuation."""
+    """Returns what two copies of a sentence have in common: all but case and punctuation.
+
+    Example:
+        >>> from nlp104.data import comparable
+        >>> comparable("It's late!"), comparable("IT'S LATE")
+        ('it s late', 'it s late')
+    """
     return re.sub(r"[\W_]+", " ", sentence.casefold()).strip() or sentence
 
 

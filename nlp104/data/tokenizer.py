@@ -64,6 +64,8 @@ class Tokenizer:
         ValueError: If it has other special tokens, or adds something to what it encodes.
 
     Example:
+        >>> import tokenizers
+        >>> from nlp104.data import Tokenizer
         >>> Tokenizer.train(["L'eau est froide."], kind="word").save("tokenizer.json")
         >>> Tokenizer.load("tokenizer.json").encode("L'eau est froide.")
         [5, 6, 7, 8, 4]
@@ -118,11 +120,15 @@ class Tokenizer:
             ValueError: If the kind is unknown, there is no text or the vocabulary is too small.
 
         Example:
-            >>> tokenizer = Tokenizer.train(["L'eau est froide.", "L'eau dort ?"], kind="word")
-            >>> tokenizer.tokens("L'eau dort.")
+            >>> from nlp104.data import Tokenizer
+            >>> sentences = ["L'eau est froide.", "L'eau dort ?"]
+            >>> words = Tokenizer.train(sentences, kind="word")
+            >>> words.tokens("L'eau dort.")
             ["L'", 'eau', 'dort', '.']
-            >>> tokenizer.decode(tokenizer.encode("L'eau est froide ?"))
+            >>> words.decode(words.encode("L'eau est froide ?"))
             "L'eau est froide ?"
+            >>> Tokenizer.train(sentences, kind="bpe", vocabulary_size=25).tokens("L'eau dort.")
+            ["▁L'eau", '▁', 'd', 'o', 'r', 't', '.']
         """
         if kind not in KINDS:
             raise ValueError(f"`kind` must be one of {', '.join(KINDS)}. Received: {kind!r}.")
@@ -203,6 +209,13 @@ class Tokenizer:
 
         Raises:
             ValueError: If an id is outside the vocabulary.
+
+        Example:
+            >>> from nlp104.data import Tokenizer
+            >>> tokenizer = Tokenizer.train(["L'eau dort.", "Que dit-il ?"], kind="word")
+            >>> ids = tokenizer.encode("L'eau dort ?")
+            >>> tokenizer.decode([2, *ids, 3, 0, 0])  # [START], …, [END], padding
+            "L'eau dort ?"
         """
         ids = [int(i) for i in ids]
         for i in ids:

@@ -125,6 +125,7 @@ def normalize(text: str) -> str:
         The normalised string, without space at either end.
 
     Example:
+        >>> from nlp104.data import normalize
         >>> normalize("L’été\u00a0 !")
         "L'été !"
     """

@@ -84,9 +84,16 @@ def beam_search(
         ValueError: As `greedy`, and if another argument is out of its range.
 
     Example:
-        >>> ids, scores = beam_search(model, np.array([[7, 12, 3, 0], [9, 8, 7, 3]]), num_best=2)
-        >>> ids.shape, scores.shape
-        ((2, 2, 6), (2, 2))
+        >>> import numpy as np
+        >>> import nlp104
+        >>> from nlp104.decoding import beam_search
+        >>> translator = nlp104.load_pretrained("grammar")
+        >>> ids = np.array([[*translator.source_tokenizer.encode("You sleep."), 3]])
+        >>> (ids,), (scores,) = beam_search(translator.model, ids, num_best=2)
+        >>> for row, score in zip(ids, scores):
+        ...     print(translator.target_tokenizer.decode(row), round(float(score), 1))
+        Vous dormez. -0.4
+        Vous voyez. -5.0
     """
     require_positive(num_beams=num_beams)
     if num_best is not None:

@@ -29,8 +29,14 @@ def greedy(model, encoder_token_ids, max_length=None, jit_compile=False):
             sequence is, or might become, longer than the model allows.
 
     Example:
-        >>> greedy(model, np.array([[7, 12, 3, 0], [9, 8, 7, 3]])).shape
-        (2, 5)
+        >>> import numpy as np
+        >>> import nlp104
+        >>> from nlp104.decoding import greedy
+        >>> translator = nlp104.load_pretrained("grammar")
+        >>> ids = translator.source_tokenizer.encode("The black cat sleeps.")
+        >>> output = greedy(translator.model, np.array([[*ids, 3]]))  # 3 is [END]
+        >>> translator.target_tokenizer.decode(output[0])
+        'Le chat noir dort.'
     """
     ids, limits, num_steps = prepare(model, encoder_token_ids, max_length, jit_compile)
     (output,) = run(_greedy, model, [ids, limits], num_steps, jit_compile)

@@ -47,8 +47,16 @@ def sample(
         ValueError: As `greedy`, and if another argument is out of its range.
 
     Example:
-        >>> sample(model, np.array([[7, 12, 3, 0], [9, 8, 7, 3]]), top_p=0.9, seed=104).shape
-        (2, 6)
+        >>> import numpy as np
+        >>> import nlp104
+        >>> from nlp104.decoding import sample
+        >>> translator = nlp104.load_pretrained("grammar")
+        >>> ids = np.array([[*translator.source_tokenizer.encode("The cat is small."), 3]])
+        >>> for seed in (0, 1):  # hot, so that it errs
+        ...     output = sample(translator.model, ids, temperature=2.0, top_k=5, seed=seed)
+        ...     print(translator.target_tokenizer.decode(output[0]))
+        Le chat est petit.
+        Le chat est grand.
     """
     if not 0 < temperature < math.inf:
         raise ValueError(f"`temperature` must be a number above 0. Received: {temperature!r}.")

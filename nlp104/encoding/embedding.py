@@ -37,6 +37,14 @@ class TokenAndPositionEmbedding(keras.layers.Layer):
     Raises:
         ValueError: if a size is not a positive integer, `positions` is unknown, or a sequence is
             longer than `max_sequence_length`.
+
+    Example:
+        >>> from keras import ops
+        >>> from nlp104.encoding import TokenAndPositionEmbedding
+        >>> layer = TokenAndPositionEmbedding(100, hidden_dim=2, max_sequence_length=10)
+        >>> ((first, second),) = ops.convert_to_numpy(layer(ops.array([[7, 7]])))
+        >>> print((second - first).round(2))  # one token, two places: sin 1 - sin 0, cos 1 - cos 0
+        [ 0.84 -0.46]
     """
 
     def __init__(

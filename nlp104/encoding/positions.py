@@ -23,6 +23,15 @@ def binary_positions(length, num_bits):
 
     Returns:
         NumPy float32 `[length, num_bits]` of zeros and ones.
+
+    Example:
+        >>> from nlp104.encoding import binary_positions
+        >>> print(binary_positions(5, num_bits=3).astype(int))
+        [[0 0 0]
+         [1 0 0]
+         [0 1 0]
+         [1 1 0]
+         [0 0 1]]
     """
     return (np.arange(length)[:, None] >> np.arange(num_bits) & 1).astype("float32")
 
@@ -45,6 +54,13 @@ def sinusoidal_positions(length, hidden_dim, base=10000.0, layout="interleaved")
 
     Raises:
         ValueError: if `hidden_dim` is odd or `layout` unknown.
+
+    Example:
+        >>> from nlp104.encoding import sinusoidal_positions
+        >>> print(sinusoidal_positions(3, hidden_dim=4).round(2))  # the first column: sin 0, 1, 2
+        [[ 0.    1.    0.    1.  ]
+         [ 0.84  0.54  0.01  1.  ]
+         [ 0.91 -0.42  0.02  1.  ]]
     """
     # [length, hidden_dim / 2]
     angles = np.arange(length)[:, None] * _frequencies(hidden_dim, base)
@@ -70,6 +86,15 @@ def rotate(x, positions, base=10000.0):
 
     Returns:
         `x`, rotated. The angles are computed in float32 whatever the dtype of `x`.
+
+    Example:
+        >>> from keras import ops
+        >>> from nlp104.encoding import rotate
+        >>> x = ops.array([[1.0, 0.0]])
+        >>> for query, key in ((3, 1), (9, 7)):  # both times two places apart: cos 2
+        ...     print(round(float(ops.sum(rotate(x, [query]) * rotate(x, [key]))), 3))
+        -0.416
+        -0.416
     """
     x = ops.convert_to_tensor(x)
     dim = x.shape[-1]
@@ -105,6 +130,14 @@ class SinusoidalPositions(keras.layers.Layer):
 
     Returns:
         `[batch, length, dim]`.
+
+    Example:
+        >>> from keras import ops
+        >>> from nlp104.encoding import SinusoidalPositions
+        >>> layer = SinusoidalPositions(max_length=10)
+        >>> print(ops.convert_to_numpy(layer(ops.zeros((1, 2, 4)), offset=1)).round(2))
+        [[[ 0.84  0.54  0.01  1.  ]
+          [ 0.91 -0.42  0.02  1.  ]]]
     """
 
     def __init__(self, max_length, base=10000.0, layout="interleaved", **kwargs):
@@ -152,6 +185,16 @@ class LearnedPositions(keras.layers.Layer):
 
     Returns:
         `[batch, length, dim]`.
+
+    Example:
+        >>> from keras import ops
+        >>> from nlp104.encoding import LearnedPositions
+        >>> layer = LearnedPositions(max_length=10)
+        >>> first, second = layer(ops.zeros((2, 3, 4)))  # two sentences of three tokens
+        >>> bool(ops.all(first == second))  # the same place, the same vector
+        True
+        >>> layer.count_params()  # 10 vectors of 4 numbers
+        40
     """
 
     def __init__(self, max_length, **kwargs):

@@ -43,8 +43,11 @@ def architecture(**look):
         **look: see the head of the module.
 
     Example:
-        >>> from nlp104.figures import architecture, plots
-        >>> plots.show(architecture.architecture(highlight="skip"), alt="Both stacks; …")
+        >>> from nlp104.figures import architecture
+        >>> figure = architecture.architecture(highlight="skip")
+        >>> widths = figure.get_figwidth(), figure.narrow.get_figwidth()
+        >>> bool(widths[0] > widths[1])  # for a page, and for a phone
+        True
     """
 
     def draw(picture, left, right, middle):
@@ -71,6 +74,12 @@ def encoder(source=("the", "cat", "sleeps"), **look):
     Args:
         source: tokens to write below it.
         **look: see the head of the module.
+
+    Example:
+        >>> from nlp104.figures import architecture
+        >>> figure = architecture.encoder(source=["good", "morning"], highlight="attention")
+        >>> "morning" in [text.get_text() for text in figure.axes[0].texts]
+        True
     """
 
     def draw(picture, x, notes):
@@ -93,6 +102,12 @@ def decoder(target=("le", "chat", "dort"), **look):
     Args:
         target: tokens of a translation, without ``[START]`` and ``[END]``.
         **look: see the head of the module.
+
+    Example:
+        >>> from nlp104.figures import architecture
+        >>> figure = architecture.decoder(target=["bonjour"])
+        >>> {"[START]", "[END]"} <= {text.get_text() for text in figure.axes[0].texts}
+        True
     """
 
     def draw(picture, x, bus, notes):

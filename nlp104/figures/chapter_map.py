@@ -115,6 +115,7 @@ def chapter_map(topic):
         ValueError: There is no such topic.
 
     Example:
+        >>> from nlp104.figures.chapter_map import chapter_map
         >>> "You are here: masks" in chapter_map("masks").html
         True
     """

@@ -29,7 +29,17 @@ class Probe(keras.layers.Layer):
 
 
 def through(sub_layer, x, norm, skips, place):
-    """One sub-layer; `place` of the norm is "pre", "post" or None."""
+    """One sub-layer; `place` of the norm is "pre", "post" or None.
+
+    Example:
+        >>> import numpy as np
+        >>> from nlp104.figures.depth import through
+        >>> x = np.array([[1.0, 3.0]])
+        >>> for skips in (True, False):  # 2x, with x added or not
+        ...     print(through(lambda h: 2 * h, x, None, skips, None))
+        [[3. 9.]]
+        [[2. 6.]]
+    """
     h = norm(x) if place == "pre" else x
     y = x + sub_layer(h) if skips else sub_layer(h)
     return norm(y) if place == "post" else y
@@ -52,8 +62,11 @@ class Stack(keras.layers.Layer):
         The same shape; with ``norm="pre"`` normalised once more, as at the top of an encoder.
 
     Example:
+        >>> import keras
+        >>> from nlp104.figures.depth import Stack
         >>> stack = Stack(skips=True, norm="pre", num_layers=3)
-        >>> len(stack.states(np.ones((1, 5, 32), "float32")))  # the input and six sub-layers
+        >>> x = keras.random.normal((1, 5, 32), seed=104)
+        >>> len(stack.states(x))  # the input and six sub-layers
         7
     """
 
@@ -106,7 +119,14 @@ class Stack(keras.layers.Layer):
 
 
 def sizes(states):
-    """Root mean square of what `Stack.states` returned, at every depth."""
+    """Root mean square of what `Stack.states` returned, at every depth.
+
+    Example:
+        >>> import numpy as np
+        >>> from nlp104.figures.depth import sizes
+        >>> sizes([np.array([[3.0, 4.0]]), np.zeros((1, 2))]).round(2).tolist()  # √(25 / 2), 0
+        [3.54, 0.0]
+    """
     arrays = (ops.convert_to_numpy(state) for state in states)
     return np.array([np.sqrt(np.mean(state**2)) for state in arrays])
 
@@ -122,9 +142,12 @@ def gradient_lengths(stack, x, seed=0):
         seed: of the gradient on top.
 
     Example:
-        >>> x = np.ones((1, 5, 32), "float32")
-        >>> gradient_lengths(Stack(skips=True, norm="post", num_layers=1), x).shape
-        (2,)
+        >>> import keras
+        >>> from nlp104.figures.depth import Stack, gradient_lengths
+        >>> x = keras.ops.convert_to_numpy(keras.random.normal((1, 5, 32), seed=104))
+        >>> lengths = gradient_lengths(Stack(skips=True, norm="post", num_layers=1), x)
+        >>> len(lengths), bool((lengths > 0).all())  # in front of each of the two sub-layers
+        (2, True)
     """
     top = np.random.default_rng(seed).normal(size=x.shape).astype("float32")
     top /= np.linalg.norm(top)
@@ -147,6 +170,15 @@ def recognised(states, words, line):
     Returns:
         Two arrays with a number for every depth. The first holds the share of places of which that
         is true, the second the mean cosine of a place with its word.
+
+    Example:
+        >>> import numpy as np
+        >>> from nlp104.figures.depth import recognised
+        >>> words, line = np.eye(3), np.array([0, 2])  # three words, a line of two of them
+        >>> blurred = np.array([[[0.8, 0.6, 0.0], [0.8, 0.0, 0.6]]])  # the second looks like word 0
+        >>> shares, cosines = recognised([words[line][None], blurred], words, line)
+        >>> shares.tolist(), cosines.round(2).tolist()
+        ([1.0, 0.5], [1.0, 0.7])
     """
     shares, cosines = [], []
     lengths = np.linalg.norm(words, axis=1)

@@ -43,10 +43,13 @@ class Drawing:
         width: of the whole, in pixels. A phone shows 360.
 
     Example:
+        >>> from nlp104.figures.drawing import Drawing
         >>> drawing = Drawing(360)
         >>> drawing.matrix(0, 0, [[0.1, 0.9]], "a", width=36, height=28, digits=1)
-        >>> drawing.svg(28).count("<rect")
-        4
+        >>> drawing.text(0, 44, "two weights")
+        >>> svg = drawing.svg(50)  # of this height
+        >>> "0.9" in svg, "two weights" in svg
+        (True, True)
     """
 
     def __init__(self, width):

@@ -18,6 +18,7 @@ def check(answer, expected, tolerance=0.01):
             exact.
 
     Example:
+        >>> from nlp104.figures.exercises import check
         >>> check((2, 12), expected=(2, 10))
         Not yet. Part 2: it is a whole number, but not the right one.
         >>> check((2, 10), expected=(2, 10))
@@ -28,7 +29,13 @@ def check(answer, expected, tolerance=0.01):
 
 
 def hint(answer, expected, tolerance=0.01):
-    """What is wrong with an answer, without its value; empty if nothing is. Args as of `check`."""
+    """What is wrong with an answer, without its value; empty if nothing is. Args as of `check`.
+
+    Example:
+        >>> from nlp104.figures.exercises import hint
+        >>> hint([0.5, 0.5], expected=[0.5, 0.25])
+        'part 2: it is a number, but not the right one'
+    """
     answer, expected = _plain(answer), _plain(expected)
     if isinstance(expected, np.ndarray):
         answer = _as_array(answer)

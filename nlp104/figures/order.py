@@ -29,7 +29,8 @@ def clocks():
         Its two `nlp104.figures.drawing.Layouts`, for `nlp104.figures.plots.show`.
 
     Example:
-        >>> ">0.84<" in clocks().wide
+        >>> from nlp104.figures import order
+        >>> ">0.84<" in order.clocks().wide  # sin 1
         True
     """
     return Layouts(_clocks_across(), _clocks_down())
@@ -48,7 +49,8 @@ def ways(*names):
         ValueError: There is no such way.
 
     Example:
-        >>> "position" in ways("recurrence").wide, "position" in ways("added").wide
+        >>> from nlp104.figures import order
+        >>> "position" in order.ways("recurrence").wide, "position" in order.ways("added").wide
         (False, True)
     """
     for name in names:

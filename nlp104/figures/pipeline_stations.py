@@ -83,7 +83,9 @@ def stations(use):
         ValueError: There is no such use.
 
     Example:
-        >>> ">Z<" in stations("cross").wide, ">Z<" in stations("mask").wide
+        >>> from nlp104.figures import pipeline_stations
+        >>> cross, mask = (pipeline_stations.stations(use).wide for use in ("cross", "mask"))
+        >>> ">Z<" in cross, ">Z<" in mask  # what the keys and values are made of
         (True, False)
     """
     if use not in USES:

@@ -79,8 +79,8 @@ def heatmap(
 
     Args:
         weights: `[rows, columns]`. Numbers are coloured from 0 (faint) to the largest (full) or, if
-            some are negative, from amber over nothing (zero) to purple. Booleans are a mask: what
-            is False is hatched; if they are not about attention, what is True is filled.
+            some are negative, from amber over nothing (zero) to the `concept`, purple by default.
+            Booleans are a mask: what is False is hatched; if not about attention, True is filled.
         rows: the token of each row; in an attention matrix, of each query.
         columns: the token of each column; in an attention matrix, of each key.
         title: what there is to see.
@@ -253,14 +253,14 @@ def _colors(series):
 
 def _draw_matrix(axes, values, rows, columns, mask, alignment, limits, strongest=1.0, concept="a"):
     """Draw the coloured cells; return their image and which of them may be seen."""
-    visible = np.full(values.shape, True)
-    if mask is not None:
-        visible = _array(mask, values.shape, "mask").astype(bool)
+    everywhere = np.full(values.shape, True)
+    visible = everywhere if mask is None else _array(mask, values.shape, "mask").astype(bool)
     values = _finite(np.where(visible, values, 0.0).astype(float), "weights")
     low, high = limits or (min(values.min(), 0.0), max(values.max(), 1e-9))
     if low < 0:
         low, high = -max(-low, high), max(-low, high)  # zero is white
-    colormap = tint("p", strongest, negative="k") if low < 0 else tint(concept, strongest)
+        concept = "p" if concept == "a" else concept
+    colormap = tint(concept, strongest, negative="k" if low < 0 else None)
     image = axes.pcolormesh(values, cmap=colormap, norm=Normalize(low, high, clip=True))
     image.set_rasterized(values.size > MANY)
     if len(columns) <= 24:

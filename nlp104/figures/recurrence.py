@@ -32,7 +32,8 @@ def encoder_decoder():
         Its two `nlp104.figures.drawing.Layouts`, for `nlp104.figures.plots.show`.
 
     Example:
-        >>> "one vector" in encoder_decoder().wide
+        >>> from nlp104.figures import recurrence
+        >>> "one vector" in recurrence.encoder_decoder().wide
         True
     """
     return Layouts(*(_Picture(width, size).bottleneck() for width, size in SIZES))
@@ -47,7 +48,8 @@ def bahdanau():
         Its two `nlp104.figures.drawing.Layouts`, for `nlp104.figures.plots.show`.
 
     Example:
-        >>> "weighted mean" in bahdanau().wide
+        >>> from nlp104.figures import recurrence
+        >>> "weighted mean" in recurrence.bahdanau().wide
         True
     """
     return Layouts(*(_Picture(width, size).attention() for width, size in SIZES))

@@ -41,7 +41,9 @@ def block():
         Its two `nlp104.figures.drawing.Layouts`, for `nlp104.figures.plots.show`.
 
     Example:
-        >>> ">0.06<" in block().wide, ">0.91<" in block().wide  # cosines
+        >>> from nlp104.figures import residual_block
+        >>> picture = residual_block.block().wide
+        >>> "cosine with x: 0.06" in picture, "cosine with x: 0.91" in picture
         (True, True)
     """
     return Layouts(*map(_block, (PAGE, PHONE)))
@@ -54,7 +56,8 @@ def orders():
         Its two `nlp104.figures.drawing.Layouts`, for `nlp104.figures.plots.show`.
 
     Example:
-        >>> orders().wide.count(">norm<")
+        >>> from nlp104.figures import residual_block
+        >>> residual_block.orders().wide.count(">norm<")
         4
     """
     return Layouts(*map(_orders, (PAGE, PHONE)))
@@ -67,7 +70,8 @@ def cube():
         Its two `nlp104.figures.drawing.Layouts`, for `nlp104.figures.plots.show`.
 
     Example:
-        >>> ">token<" in cube().narrow
+        >>> from nlp104.figures import residual_block
+        >>> ">token<" in residual_block.cube().narrow
         True
     """
     return Layouts(*map(_cubes, (PAGE, PHONE)))

@@ -27,7 +27,9 @@ def read(name: str) -> str:
         FileNotFoundError: If there is no such file.
 
     Example:
-        >>> json.loads(read("corpora/grammar.json"))["corpus"]
+        >>> import json
+        >>> from nlp104.figures import results
+        >>> json.loads(results.read("corpora/grammar.json"))["corpus"]
         'grammar'
     """
     path = FOLDER / name

@@ -95,7 +95,8 @@ def schematic(number):
         ValueError: There is no such version.
 
     Example:
-        >>> "W" in schematic(1).wide, "W" in schematic(4).wide
+        >>> from nlp104.figures import versions
+        >>> "W" in versions.schematic(1).wide, "W" in versions.schematic(4).wide  # projections
         (False, True)
     """
     if number not in range(len(NEW)):

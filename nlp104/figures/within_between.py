@@ -52,7 +52,8 @@ def network():
         Its two `nlp104.figures.drawing.Layouts`, for `nlp104.figures.plots.show`.
 
     Example:
-        >>> "2,048" in network().wide
+        >>> from nlp104.figures import within_between
+        >>> "2,048" in within_between.network().wide  # d_ff of the paper
         True
     """
     return Layouts(*(_network(at) for at in (PAGE, PHONE)))
@@ -125,7 +126,8 @@ def gather_and_decide():
         Its two `nlp104.figures.drawing.Layouts`, for `nlp104.figures.plots.show`.
 
     Example:
-        >>> "4 of 6" in gather_and_decide().wide
+        >>> from nlp104.figures import within_between
+        >>> "4 of 6" in within_between.gather_and_decide().wide
         True
     """
     return Layouts(*(_gather(width) for width in (WIDE, NARROW)))
@@ -199,7 +201,8 @@ def mixers():
         Its two `nlp104.figures.drawing.Layouts`, for `nlp104.figures.plots.show`.
 
     Example:
-        >>> mixers().wide.count('class="s-a"')
+        >>> from nlp104.figures import within_between
+        >>> within_between.mixers().wide.count('class="s-a"')
         16
     """
     return Layouts(*(_mixers(width) for width in (WIDE, NARROW)))

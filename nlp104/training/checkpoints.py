@@ -94,7 +94,16 @@ def average_checkpoints(model, paths):
             model then keeps its weights.
 
     Example:
-        >>> average_checkpoints(model, epoch_checkpoints("run")[-5:])
+        >>> import keras
+        >>> import numpy as np
+        >>> from nlp104.training import average_checkpoints
+        >>> model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1, use_bias=False)])
+        >>> for number in (1.0, 3.0):  # two checkpoints of a model with one weight
+        ...     model.set_weights([np.array([[number]])])
+        ...     model.save_weights(f"{number}.weights.h5")
+        >>> average_checkpoints(model, ["1.0.weights.h5", "3.0.weights.h5"])
+        >>> model.get_weights()[0].tolist()
+        [[2.0]]
     """
     paths = list(paths)
     if not paths:
@@ -120,6 +129,16 @@ def epoch_checkpoints(output):
 
     Returns:
         A list of paths.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from nlp104.training import epoch_checkpoints
+        >>> folder = Path("run", "checkpoints")
+        >>> folder.mkdir(parents=True)
+        >>> for name in ("epoch-0010", "epoch-0009", "best"):
+        ...     (folder / f"{name}.weights.h5").touch()
+        >>> [path.name for path in epoch_checkpoints("run")]
+        ['epoch-0009.weights.h5', 'epoch-0010.weights.h5']
     """
     paths = (Path(output) / "checkpoints").glob("epoch-*.weights.h5")
     return sorted(paths, key=epoch_of)

@@ -70,6 +70,18 @@ def train(
         FileExistsError: If `output` holds the state of a run and `resume` is false.
         FloatingPointError: If the loss is no longer a number.
         KeyboardInterrupt: After Ctrl-C, with a message that says how to go on.
+
+    Example:
+        >>> from nlp104 import Transformer
+        >>> from nlp104.data import Batches
+        >>> from nlp104.training import compile_model, train
+        >>> from nlp104.transformer import TransformerConfig
+        >>> model = Transformer(TransformerConfig(8, 32, 2, num_layers=1, vocabulary_size=10))
+        >>> compile_model(model, learning_rate=0.01)
+        >>> copies = [[4, 5, 6], [7, 8], [9]]  # each is its own translation
+        >>> history = train(model, Batches(copies, copies), epochs=3, output="run", verbose=0)
+        >>> history["epoch"], history["loss"][2] < history["loss"][0]
+        ([1, 2, 3], True)
     """
     if not model.compiled:
         raise ValueError("The model is not compiled: call nlp104.training.compile_model first.")

@@ -22,9 +22,12 @@ class MaskedAccuracy(keras.metrics.Mean):
         sample_weight: Optional weights of the labels' shape, or of shape `[batch]`.
 
     Example:
+        >>> import numpy as np
+        >>> from nlp104.training import MaskedAccuracy
         >>> accuracy = MaskedAccuracy()
-        >>> accuracy.update_state(np.array([[1, 1, 0]]), np.array([[[0, 9], [9, 0], [9, 0]]]))
-        >>> float(accuracy.result())  # the padded position does not count
+        >>> labels = np.array([[1, 1, 0]])  # the last position is padding
+        >>> accuracy.update_state(labels, np.array([[[0.0, 9.0], [9.0, 0.0], [9.0, 0.0]]]))
+        >>> float(accuracy.result())  # right, wrong, not counted
         0.5
     """
 

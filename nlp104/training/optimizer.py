@@ -12,6 +12,12 @@ def adam(learning_rate):
 
     Args:
         learning_rate: A number or a schedule such as `WarmupSchedule`.
+
+    Example:
+        >>> from nlp104.training import adam
+        >>> optimizer = adam(learning_rate=1e-3)
+        >>> optimizer.beta_1, optimizer.beta_2, optimizer.epsilon
+        (0.9, 0.98, 1e-09)
     """
     return keras.optimizers.Adam(learning_rate, beta_1=0.9, beta_2=0.98, epsilon=1e-9)
 
@@ -29,8 +35,16 @@ def compile_model(model, learning_rate, label_smoothing=0.1, jit_compile="auto")
         jit_compile: As of `keras.Model.compile`.
 
     Example:
+        >>> from nlp104 import Transformer
+        >>> from nlp104.data import Batches
+        >>> from nlp104.training import WarmupSchedule, compile_model
+        >>> from nlp104.transformer import TransformerConfig
+        >>> model = Transformer(TransformerConfig(8, 32, 2, num_layers=1, vocabulary_size=10))
         >>> compile_model(model, WarmupSchedule(peak=1e-3, warmup_steps=100))
-        >>> loss, accuracy = model.evaluate(batches)
+        >>> batches = Batches([[4, 5], [6]], [[7], [8, 9]])
+        >>> loss, accuracy = model.evaluate(batches, verbose=0)
+        >>> batches.num_tokens, round(5 * accuracy, 4) in range(6)  # of five labels so many
+        (5, True)
     """
     model.compile(
         optimizer=adam(learning_rate),

@@ -38,6 +38,13 @@ def read_record(directory):
     Raises:
         FileNotFoundError: If there is no such directory, or no ``run.json`` in it.
         ValueError: If the file is damaged or something else.
+
+    Example:
+        >>> from nlp104.training import read_record
+        >>> from nlp104.training.run_record import write_record
+        >>> write_record(".", {"settings": {"epochs": 3}, "parameters": 4321})
+        >>> read_record(".")
+        {'format': 'nlp104 run 1', 'settings': {'epochs': 3}, 'parameters': 4321}
     """
     path = Path(directory) / _FILE
     if not path.is_file():

@@ -34,9 +34,13 @@ class WarmupSchedule(keras.optimizers.schedules.LearningRateSchedule):
             `warmup_steps`.
 
     Example:
+        >>> from nlp104.training import WarmupSchedule
         >>> schedule = WarmupSchedule(peak=1e-3, warmup_steps=100)
-        >>> [float(schedule(step)) for step in (0, 49, 99, 399)]
+        >>> [round(float(schedule(step - 1)), 6) for step in (1, 50, 100, 400)]
         [1e-05, 0.0005, 0.001, 0.0005]
+        >>> paper = WarmupSchedule.from_hidden_dim(512)
+        >>> round(paper.peak, 6), paper.warmup_steps
+        (0.000699, 4000)
     """
 
     def __init__(self, peak, warmup_steps=4000, total_steps=None):

@@ -53,6 +53,14 @@ def complete_settings(given):
 
     Returns:
         Dictionary with all of them. `None` remains where the preset or the data decide.
+
+    Example:
+        >>> from nlp104.training.settings import complete_settings
+        >>> settings = complete_settings({"data": "fra.txt", "preset": "small", "epochs": 3})
+        >>> settings["tokens"], settings["vocabulary_size"], settings["shared_vocabulary"]
+        ('bpe', 8000, True)
+        >>> settings["batch_size"], settings["label_smoothing"]
+        (64, 0.1)
     """
     settings = {**DEFAULTS, **given}
     if settings["tokens"] is None:
@@ -66,7 +74,14 @@ def complete_settings(given):
 
 
 def without_local_paths(settings):
-    """Returns the settings without places on this machine: of absolute paths only the last part."""
+    """Returns the settings without places on this machine: of absolute paths only the last part.
+
+    Example:
+        >>> from nlp104.training.settings import complete_settings, without_local_paths
+        >>> settings = complete_settings({"data": "/mine/fra.txt", "epochs": 3})
+        >>> without_local_paths(settings)["data"]
+        'fra.txt'
+    """
     names = {
         key: Path(settings[key]).name
         for key in PATHS
@@ -86,6 +101,16 @@ def resumed_settings(recorded, given):
 
     Raises:
         ValueError: If another setting differs.
+
+    Example:
+        >>> from nlp104.training.settings import complete_settings, resumed_settings
+        >>> recorded = complete_settings({"epochs": 5, "decay": "inverse_sqrt"})
+        >>> resumed_settings(recorded, {"epochs": 8})["epochs"]
+        8
+        >>> resumed_settings(recorded, {"seed": 1})
+        Traceback (most recent call last):
+            ...
+        nlp104.utils.errors.InputError: ... --seed was 104 and is now 1. ...
     """
     recorded = DEFAULTS | recorded  # a run may be older than a setting
     free = PATHS if recorded["decay"] == "linear" else (*PATHS, "epochs")

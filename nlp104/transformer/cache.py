@@ -25,6 +25,17 @@ class LayerCache(NamedTuple):
         source_values: the same.
         self_projections: the weights of the self-attention, made once for all steps.
         cross_projections: those of the cross-attention.
+
+    Example:
+        >>> from keras import ops
+        >>> from nlp104.transformer.cache import LayerCache
+        >>> empty, new = ops.zeros((1, 1, 3, 1, 2)), ops.ones((1, 1, 1, 2))
+        >>> cache = LayerCache(empty, empty, None, None, None, None).write(1, new, new)
+        >>> keys, values = cache.read()
+        >>> print(ops.convert_to_numpy(keys[0, 0]))  # the second of three steps is written
+        [[0. 0.]
+         [1. 1.]
+         [0. 0.]]
     """
 
     keys: Any
@@ -64,6 +75,15 @@ def empty_cache(self_attention, cross_attention, encoder_output, max_length, num
 
     Returns:
         `LayerCache`.
+
+    Example:
+        >>> from keras import ops
+        >>> from nlp104.transformer import DecoderLayer, TransformerConfig
+        >>> layer, source = DecoderLayer(TransformerConfig(8, 32, 2)), ops.ones((1, 5, 8))
+        >>> layer.build(source.shape, source.shape)
+        >>> cache = layer.start_cache(source, max_length=4)  # calls `empty_cache`
+        >>> tuple(cache.keys.shape), tuple(cache.source_keys.shape)
+        ((1, 2, 4, 1, 4), (1, 2, 5, 4))
     """
     batch = ops.shape(encoder_output)[0]
     heads, head_dim = self_attention.num_heads, self_attention.key_dim
@@ -85,6 +105,16 @@ def past_mask(step, cache, history=None):
 
     Returns:
         Booleans that broadcast to `[batch, num_beams, max_length * num_beams]`.
+
+    Example:
+        >>> from keras import ops
+        >>> from nlp104.transformer.cache import LayerCache, past_mask
+        >>> empty = ops.zeros((1, 1, 2, 2, 4))  # two steps, two hypotheses
+        >>> cache = LayerCache(empty, empty, None, None, None, None)
+        >>> history = ops.array([[[1, 0], [0, 1]]])  # step 0 was written in the other's place
+        >>> print(ops.convert_to_numpy(past_mask(1, cache, history)).astype(int))
+        [[[0 1 1 0]
+          [1 0 0 1]]]
     """
     _, _, length, num_beams, _ = ops.shape(cache.keys)
     if history is None:

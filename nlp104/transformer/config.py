@@ -59,7 +59,14 @@ class TransformerConfig:
             configuration does not fit together.
 
     Example:
-        >>> TransformerConfig(512, 2048, 8, vocabulary_size=37_000, tie_embeddings=True)
+        >>> from nlp104.transformer import TransformerConfig
+        >>> config = TransformerConfig(512, 2048, 8, vocabulary_size=37_000, tie_embeddings=True)
+        >>> config.key_dim, config.num_layers, config.dropout
+        (64, 6, 0.1)
+        >>> TransformerConfig(hidden_dim=10, intermediate_dim=40, num_heads=3)
+        Traceback (most recent call last):
+            ...
+        nlp104.utils.errors.InputError: `hidden_dim` must be divisible by `num_heads`. ...
     """
 
     hidden_dim: int = _size("width of the model")

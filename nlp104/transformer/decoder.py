@@ -41,9 +41,20 @@ class DecoderLayer(Block):
         source]`.
 
     Example:
+        >>> import keras
+        >>> from keras import ops
+        >>> from nlp104.transformer import DecoderLayer, TransformerConfig
         >>> layer = DecoderLayer(TransformerConfig(hidden_dim=8, intermediate_dim=32, num_heads=2))
-        >>> layer(np.ones((1, 4, 8)), np.ones((1, 5, 8))).shape
-        (1, 4, 8)
+        >>> target, source = (keras.random.normal((1, n, 8), seed=n) for n in (3, 5))
+        >>> y, own, cross = layer(target, source, return_attention_scores=True)
+        >>> print(ops.convert_to_numpy(own[0, 0] > 0).astype(int))  # what is before it, and itself
+        [[1 0 0]
+         [1 1 0]
+         [1 1 1]]
+        >>> print(ops.convert_to_numpy(cross[0, 0] > 0).astype(int))  # at the whole source
+        [[1 1 1 1 1]
+         [1 1 1 1 1]
+         [1 1 1 1 1]]
     """
 
     def __init__(self, config, **kwargs):
@@ -170,6 +181,15 @@ class Decoder(Block):
     Args:
         config: `TransformerConfig`.
         **kwargs: arguments of `keras.layers.Layer`.
+
+    Example:
+        >>> import keras
+        >>> from nlp104.transformer import Decoder, TransformerConfig
+        >>> decoder = Decoder(TransformerConfig(8, 32, 2, num_layers=3))
+        >>> target, source = (keras.random.normal((1, n, 8), seed=n) for n in (4, 5))
+        >>> y, own, cross = decoder(target, source, return_attention_scores=True)
+        >>> [tuple(weights.shape) for weights in cross]  # one for each layer
+        [(1, 2, 4, 5), (1, 2, 4, 5), (1, 2, 4, 5)]
     """
 
     def __init__(self, config, **kwargs):

@@ -32,9 +32,18 @@ class EncoderLayer(Block):
         length]`.
 
     Example:
+        >>> import keras
+        >>> from keras import ops
+        >>> from nlp104.transformer import EncoderLayer, TransformerConfig
         >>> layer = EncoderLayer(TransformerConfig(hidden_dim=8, intermediate_dim=32, num_heads=2))
-        >>> layer(np.ones((1, 5, 8)), padding_mask=np.array([[True] * 3 + [False] * 2])).shape
-        (1, 5, 8)
+        >>> x = keras.random.normal((1, 4, 8), seed=104)
+        >>> real = ops.array([[True, True, True, False]])
+        >>> y, weights = layer(x, padding_mask=real, return_attention_scores=True)
+        >>> print(ops.convert_to_numpy(weights[0, 0] > 0).astype(int))  # who looks at whom, head 1
+        [[1 1 1 0]
+         [1 1 1 0]
+         [1 1 1 0]
+         [1 1 1 0]]
     """
 
     def __init__(self, config, **kwargs):
@@ -80,6 +89,17 @@ class Encoder(Block):
     Args:
         config: `TransformerConfig`.
         **kwargs: arguments of `keras.layers.Layer`.
+
+    Example:
+        >>> import keras
+        >>> from nlp104.transformer import Encoder, TransformerConfig
+        >>> encoder = Encoder(TransformerConfig(8, 32, 2, num_layers=3))
+        >>> x = keras.random.normal((1, 4, 8), seed=104)
+        >>> y, weights = encoder(x, return_attention_scores=True)
+        >>> tuple(y.shape), len(weights), tuple(weights[0].shape)
+        ((1, 4, 8), 3, (1, 2, 4, 4))
+        >>> encoder.count_params()  # 3 layers of 288 (attention) + 552 (feed-forward) + 32 (norms)
+        2616
     """
 
     def __init__(self, config, **kwargs):

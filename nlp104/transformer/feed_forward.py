@@ -31,8 +31,15 @@ class FeedForward(keras.layers.Layer):
         ValueError: if a width is not a positive integer.
 
     Example:
-        >>> FeedForward(hidden_dim=8, intermediate_dim=32)(np.ones((2, 5, 8))).shape
-        (2, 5, 8)
+        >>> from keras import ops
+        >>> from nlp104.transformer import FeedForward
+        >>> layer = FeedForward(hidden_dim=2, intermediate_dim=3, kernel_initializer="ones")
+        >>> y = layer(ops.array([[[1.0, 2.0], [-1.0, -2.0]]]))  # 3 · max(0, 3), 3 · max(0, -3)
+        >>> print(ops.convert_to_numpy(y))
+        [[[9. 9.]
+          [0. 0.]]]
+        >>> layer.count_params()  # 2 · 3 + 3, and 3 · 2 + 2
+        17
     """
 
     def __init__(

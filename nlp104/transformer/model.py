@@ -42,10 +42,15 @@ class Transformer(TokenMeanLoss, SkipsPadding):
             error of TensorFlow's on a CPU, NaN on JAX, and unnoticed by TensorFlow under XLA.
 
     Example:
+        >>> import numpy as np
+        >>> from nlp104 import Transformer
         >>> model = Transformer.from_preset("tiny", vocabulary_size=1000)
-        >>> ids = np.array([[5, 6, 3, 0]])
-        >>> model({"encoder_token_ids": ids, "decoder_token_ids": ids}).shape
-        (1, 4, 1000)
+        >>> print(f"{model.count_params():,}")
+        1,310,696
+        >>> source, target = np.array([[5, 6, 3, 0]]), np.array([[2, 7, 8]])
+        >>> logits = model({"encoder_token_ids": source, "decoder_token_ids": target})
+        >>> tuple(logits.shape)  # after each target token, a score for every token
+        (1, 3, 1000)
     """
 
     def __init__(self, config, **kwargs):
@@ -100,6 +105,12 @@ class Transformer(TokenMeanLoss, SkipsPadding):
 
         Raises:
             ValueError: if there is no such preset.
+
+        Example:
+            >>> from nlp104 import Transformer
+            >>> model = Transformer.from_preset("tiny", 1000, num_layers=1, positions="rotary")
+            >>> model.config.num_layers, model.config.hidden_dim
+            (1, 128)
         """
         if name not in PRESETS:
             raise ValueError(f"A preset is one of {', '.join(PRESETS)}. Received: {name!r}.")
@@ -190,6 +201,18 @@ class Transformer(TokenMeanLoss, SkipsPadding):
             A dictionary with a list for each kind, and in it a tensor for each layer. Those of
             ``"encoder"`` are `[batch, heads, source, source]`, those of ``"decoder"`` `[batch,
             heads, target, target]` and those of ``"cross"`` `[batch, heads, target, source]`.
+
+        Example:
+            >>> import numpy as np
+            >>> from nlp104 import Transformer
+            >>> model = Transformer.from_preset("tiny", vocabulary_size=1000)
+            >>> source, target = np.array([[5, 6, 3, 0]]), np.array([[2, 7, 8]])
+            >>> inputs = {"encoder_token_ids": source, "decoder_token_ids": target}
+            >>> for name, layers in model.attention_scores(inputs).items():
+            ...     print(name, [tuple(weights.shape) for weights in layers])
+            encoder [(1, 4, 4, 4), (1, 4, 4, 4)]
+            decoder [(1, 4, 3, 3), (1, 4, 3, 3)]
+            cross [(1, 4, 3, 4), (1, 4, 3, 4)]
         """
         source = inputs["encoder_token_ids"]
         encoder_output, encoder_scores = self.encode(source, return_attention_scores=True)
@@ -226,6 +249,19 @@ class Transformer(TokenMeanLoss, SkipsPadding):
 
         Returns:
             Logits `[batch, num_beams, vocabulary_size]` and the new cache.
+
+        Example:
+            >>> import numpy as np
+            >>> from nlp104 import Transformer
+            >>> model = Transformer.from_preset("tiny", vocabulary_size=1000)
+            >>> encoder_output = model.encode(np.array([[5, 6, 3]]))
+            >>> whole = model.decode(np.array([[2, 7]]), encoder_output)
+            >>> cache = model.start_cache(encoder_output, max_length=2)
+            >>> for step, token in enumerate([2, 7]):
+            ...     logits, cache = model.decode_step(np.array([[token]]), step, cache)
+            ...     print(np.allclose(logits[0, 0], whole[0, step], atol=1e-4))
+            True
+            True
         """
         # Hypotheses are no positions: in the embedding each is a row of its own.
         x = self.decoder_embedding(ops.reshape(token_ids, (-1, 1)), offset=step)

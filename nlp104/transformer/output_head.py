@@ -24,6 +24,14 @@ class OutputHead(TracedSpec):
     Returns:
         Logits `[batch, length, vocabulary_size]`, or `[tokens, vocabulary_size]`; float32 under
         mixed precision, too.
+
+    Example:
+        >>> from keras import ops
+        >>> from nlp104.transformer import OutputHead
+        >>> head = OutputHead(vocabulary_size=3, tied=True)
+        >>> kernel = ops.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]])
+        >>> print(ops.convert_to_numpy(head(ops.array([[1.0, 2.0]]), kernel)))  # b is still 0
+        [[1. 2. 3.]]
     """
 
     def __init__(self, vocabulary_size, tied=False, **kwargs):

@@ -29,9 +29,15 @@ class Residual(keras.layers.Layer):
         `[batch, length, dim]`; or a tuple of that and of what else the sub-layer returned.
 
     Example:
-        >>> residual, feed_forward = Residual(), FeedForward(8, 32)
-        >>> residual(np.ones((2, 5, 8)), sub_layer=feed_forward).shape
-        (2, 5, 8)
+        >>> from keras import ops
+        >>> from nlp104.transformer import Residual
+        >>> x = ops.array([[[1.0, 3.0]]])
+        >>> for normalize_first in (False, True):
+        ...     residual = Residual(normalize_first=normalize_first)
+        ...     y = residual(x, sub_layer=lambda x: 2 * x)
+        ...     print(ops.convert_to_numpy(y).round(2))  # LayerNorm(x + 2x), x + 2 LayerNorm(x)
+        [[[-1.  1.]]]
+        [[[-1.  5.]]]
     """
 
     def __init__(self, dropout=0.1, normalize_first=False, epsilon=1e-6, **kwargs):

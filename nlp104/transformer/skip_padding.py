@@ -23,6 +23,15 @@ def token_weights(labels, sample_weight=None):
 
     Returns:
         float32, of the shape of the labels.
+
+    Example:
+        >>> import numpy as np
+        >>> from keras import ops
+        >>> from nlp104.transformer.skip_padding import token_weights
+        >>> labels = np.array([[7, 3, 0], [3, 0, 0]])
+        >>> print(ops.convert_to_numpy(token_weights(labels, sample_weight=np.array([1.0, 5.0]))))
+        [[1. 1. 0.]
+         [5. 0. 0.]]
     """
     weights = ops.cast(ops.not_equal(labels, 0), "float32")
     if sample_weight is None:
@@ -43,8 +52,11 @@ def real_positions(labels):
         every backend takes an empty tensor.
 
     Example:
-        >>> ops.convert_to_numpy(real_positions(np.array([[7, 3, 0], [3, 0, 0]]))).tolist()
-        [0, 1, 3]
+        >>> import numpy as np
+        >>> from keras import ops
+        >>> from nlp104.transformer.skip_padding import real_positions
+        >>> print(ops.convert_to_numpy(real_positions(np.array([[7, 3, 0], [3, 0, 0]]))))
+        [0 1 3]
     """
     real = ops.reshape(ops.not_equal(labels, 0), (-1,))
     first = ops.equal(ops.arange(ops.shape(real)[0]), 0)
@@ -52,12 +64,29 @@ def real_positions(labels):
 
 
 def take_positions(values, positions):
-    """Of values `[batch, length, …]` those at some positions, `[tokens, …]`."""
+    """Of values `[batch, length, …]` those at some positions, `[tokens, …]`.
+
+    Example:
+        >>> from keras import ops
+        >>> from nlp104.transformer.skip_padding import take_positions
+        >>> values = ops.array([[10, 11, 12], [20, 21, 22]])
+        >>> print(ops.convert_to_numpy(take_positions(values, ops.array([0, 1, 3]))))
+        [10 11 20]
+    """
     return ops.take(ops.reshape(values, (-1, *values.shape[2:])), positions, axis=0)
 
 
 def without_empty_columns(*arrays):
-    """Token ids, each of shape `[batch, length]`, up to the last column in which one is real."""
+    """Token ids, each of shape `[batch, length]`, up to the last column in which one is real.
+
+    Example:
+        >>> import numpy as np
+        >>> from nlp104.transformer.skip_padding import without_empty_columns
+        >>> (ids,) = without_empty_columns(np.array([[7, 3, 0, 0], [3, 0, 0, 0]]))
+        >>> print(ids)
+        [[7 3]
+         [3 0]]
+    """
     real = [ops.any(ops.not_equal(ids, 0), axis=0) for ids in arrays]
     width = 1 + ops.max([ops.max(ops.where(row, ops.arange(ops.shape(row)[0]), 0)) for row in real])
     return [ids[:, :width] for ids in arrays]
@@ -74,6 +103,21 @@ def select_real_tokens(inputs, labels, sample_weight=None):
     Returns:
         The inputs in as many columns as have a real token, and with the positions that are worth
         logits as ``"real_tokens"``; the labels there, `[tokens]`; their weights, `[tokens]`.
+
+    Example:
+        >>> import numpy as np
+        >>> from keras import ops
+        >>> from nlp104.transformer.skip_padding import select_real_tokens
+        >>> source, target = np.array([[5, 3, 0]]), np.array([[2, 7, 0]])
+        >>> inputs = {"encoder_token_ids": source, "decoder_token_ids": target}
+        >>> inputs, labels, weights = select_real_tokens(inputs, np.array([[7, 3, 0]]))
+        >>> for array in (*inputs.values(), labels, weights):
+        ...     print(ops.convert_to_numpy(array).tolist())
+        [[5, 3]]
+        [[2, 7]]
+        [0, 1]
+        [7, 3]
+        [1.0, 1.0]
     """
     weights = token_weights(labels, sample_weight)
     (source,) = without_empty_columns(inputs["encoder_token_ids"])

@@ -13,6 +13,12 @@ class Bleu:
     Attributes:
         score: Corpus BLEU between 0 and 100.
         signature: sacreBLEU's description of how it was computed.
+
+    Example:
+        >>> from nlp104.translation import bleu
+        >>> found = bleu(["le chat noir dort bien ."], ["le chat noir dort ici ."])
+        >>> round(found.score, 2), found.signature
+        (53.73, 'nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:...')
     """
 
     score: float
@@ -23,7 +29,13 @@ class Bleu:
 
 
 def join_subwords(text):
-    """Undoes a segmentation marked by `@@`: `"trans@@ form@@ er"` becomes `"transformer"`."""
+    """Undoes a segmentation marked by `@@`: `"trans@@ form@@ er"` becomes `"transformer"`.
+
+    Example:
+        >>> from nlp104.translation.evaluation import join_subwords
+        >>> join_subwords("a trans@@ form@@ er")
+        'a transformer'
+    """
     return text.replace("@@ ", "").removesuffix("@@")
 
 
@@ -46,8 +58,12 @@ def bleu(hypotheses, references, tokenized=False):
         ValueError: If the numbers of hypotheses and references differ, or a sentence has none.
 
     Example:
+        >>> from nlp104.translation import bleu
         >>> print(bleu(["le chat noir dort ."], ["le chat noir dort ."]))
         100.00 (nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:...)
+        >>> found = bleu(["il dort bien ici ."], [("il dort ici .", "il dort bien là .")])
+        >>> round(found.score, 1)  # of the n-grams 5/5, 3/4, 1/3 and, smoothed, 1/4 are right
+        50.0
     """
     alternatives = _alternatives(hypotheses, references)
     if tokenized:
@@ -80,6 +96,7 @@ def exact_match(hypotheses, references):
         ValueError: If the numbers of hypotheses and references differ, or a sentence has none.
 
     Example:
+        >>> from nlp104.translation import exact_match
         >>> exact_match(["il dort", "elle mange"], ["il dort", ("il mange", "il boit")])
         0.5
     """
@@ -124,6 +141,13 @@ def attention_alignment(scores):
 
     Raises:
         ValueError: If `scores` is not a matrix with at least one column.
+
+    Example:
+        >>> from nlp104.translation import attention_alignment
+        >>> weights = [[0.1, 0.9], [0.8, 0.2]]  # chat looks at cat, noir at black
+        >>> source, target = ["black", "cat"], ["chat", "noir"]
+        >>> sorted((source[i], target[j]) for i, j in attention_alignment(weights))
+        [('black', 'noir'), ('cat', 'chat')]
     """
     scores = np.asarray(scores)
     if scores.ndim != 2 or scores.shape[1] == 0:
@@ -154,8 +178,10 @@ def alignment_error_rate(predicted, sure, possible=None):
         ValueError: If the numbers of sentence pairs differ.
 
     Example:
-        >>> alignment_error_rate([{(0, 0), (1, 2)}], sure=[{(0, 0)}], possible=[{(1, 1)}])
-        0.3333333333333333
+        >>> from nlp104.translation import alignment_error_rate
+        >>> found, sure, possible = {(0, 0), (1, 2)}, {(0, 0)}, {(1, 1)}
+        >>> round(alignment_error_rate([found], [sure], [possible]), 4)  # 1 - (1 + 1) / (2 + 1)
+        0.3333
     """
     possible = [()] * len(sure) if possible is None else possible
     if not len(predicted) == len(sure) == len(possible):

@@ -66,9 +66,11 @@ def export_translator(
         FileExistsError: If `directory` is a file or holds something.
 
     Example:
+        >>> import nlp104
+        >>> from nlp104.translation import export_translator
         >>> export_translator(nlp104.load_pretrained("grammar"), "served")
 
-        In another process:
+        The server needs neither this package nor Keras:
 
         >>> import tensorflow as tf
         >>> import tokenizers
@@ -82,9 +84,11 @@ def export_translator(
 
         With ``format="onnx"``, and NumPy's integers of 32 bits:
 
-        >>> import onnxruntime
-        >>> model = onnxruntime.InferenceSession("served/model.onnx")
-        >>> (ids,) = model.run(["translation"], {"token_ids": token_ids})
+        >>> import numpy as np
+        >>> import onnxruntime  # doctest: +SKIP
+        >>> model = onnxruntime.InferenceSession("served/model.onnx")  # doctest: +SKIP
+        >>> token_ids = np.array([row.ids for row in rows], "int32")
+        >>> (ids,) = model.run(["translation"], {"token_ids": token_ids})  # doctest: +SKIP
     """
     directory = Path(directory)
     require_positive(num_beams=num_beams)

@@ -35,7 +35,8 @@ def load_pretrained(name: str) -> Translator:
         ValueError: If there is no model of that name.
 
     Example:
-        >>> load_pretrained("grammar").translate(["The black cat sleeps."])
+        >>> import nlp104
+        >>> nlp104.load_pretrained("grammar").translate(["The black cat sleeps."])
         ['Le chat noir dort.']
     """
     if name not in names():
@@ -61,7 +62,8 @@ def read_card(directory: str | Path) -> dict[str, list[str]]:
         ValueError: If ``run.json`` is damaged.
 
     Example:
-        >>> read_card(FOLDER / "grammar")["languages"]
+        >>> from nlp104.translation import pretrained
+        >>> pretrained.read_card(pretrained.FOLDER / "grammar")["languages"]
         ['en', 'fr']
     """
     card = Path(directory) / CARD

@@ -62,6 +62,8 @@ def answer(translator: Translator, text: str, num_beams: int = 1) -> dict[str, A
         ValueError: If the sentence is empty or too long, or an argument is no such thing.
 
     Example:
+        >>> import nlp104
+        >>> from nlp104.translation.serve import answer
         >>> found = answer(nlp104.load_pretrained("grammar"), "The black cat sleeps.")
         >>> found["translation"], found["target"]
         ('Le chat noir dort.', ['Le', 'chat', 'noir', 'dort', '.', '[END]'])
@@ -97,10 +99,20 @@ class TranslationServer(ThreadingHTTPServer):
         OSError: If the port is taken, or the system does not give it.
 
     Example:
+        >>> import json
+        >>> import threading
+        >>> import urllib.request
+        >>> import nlp104
+        >>> from nlp104.translation import TranslationServer
         >>> server = TranslationServer(nlp104.load_pretrained("grammar"), "grammar", port=0)
         >>> threading.Thread(target=server.serve_forever, daemon=True).start()
         >>> server.url
-        'http://127.0.0.1:49152/'
+        'http://127.0.0.1:.../'
+        >>> with urllib.request.urlopen(server.url + "model") as reply:
+        ...     print(json.load(reply)["model"])
+        grammar
+        >>> server.shutdown()
+        >>> server.server_close()
     """
 
     daemon_threads = True

@@ -33,6 +33,20 @@ class Attention:
         decoder: Weights `[layers, heads, target, target]`, both axes for `decoder_tokens`.
         cross: Weights `[layers, heads, target, source]`. Row `i` belongs to the step that read
             `decoder_tokens[i]` and was asked for `target_tokens[i]`.
+
+    Example:
+        >>> import nlp104
+        >>> translator = nlp104.load_pretrained("grammar")
+        >>> found = translator.attention("The black cat sleeps.", "Le chat noir dort.")
+        >>> highest = found.cross[-1, 0].argmax(axis=-1)  # in the last layer, by its first head
+        >>> for token, i in zip(found.target_tokens, highest):
+        ...     print(token, "←", found.source_tokens[i])
+        Le ← The
+        chat ← cat
+        noir ← black
+        dort ← sleeps
+        . ← .
+        [END] ← [END]
     """
 
     translation: str
@@ -57,9 +71,14 @@ class Translator:
         ValueError: If the vocabularies do not have the sizes that the model expects.
 
     Example:
-        >>> translator = Translator.load("run")
-        >>> translator.translate(["The black cat sleeps."])
-        ['Le chat noir dort.']
+        >>> import nlp104
+        >>> from nlp104.translation import Translator
+        >>> translator = nlp104.load_pretrained("grammar")
+        >>> translator.translate(["The black cat sleeps.", "", "They do not sleep."])
+        ['Le chat noir dort.', '', 'Ils ne dorment pas.']
+        >>> translator.save("mine")
+        >>> Translator.load("mine").target_tokenizer.tokens("Le chat noir dort.")
+        ['Le', 'chat', 'noir', 'dort', '.']
     """
 
     def __init__(

@@ -11,7 +11,10 @@ def require_positive(**sizes):
         The sizes in their order as Python's `int`, which JSON can hold.
 
     Example:
-        >>> num_heads, key_dim = require_positive(num_heads=8, key_dim=np.int64(64))
+        >>> import numpy as np
+        >>> from nlp104.utils.arguments import require_positive
+        >>> require_positive(num_heads=8, key_dim=np.int64(64))
+        [8, 64]
     """
     return [_integer(name, size, 1, "a positive integer") for name, size in sizes.items()]
 

@@ -13,8 +13,12 @@ def replacing(path):
         path: The file to write; its directory must exist.
 
     Example:
+        >>> from pathlib import Path
+        >>> from nlp104.utils.files import replacing
         >>> with replacing("history.csv") as temporary:
-        ...     temporary.write_text("loss\n")
+        ...     length = temporary.write_text("loss")
+        >>> Path("history.csv").read_text(), temporary.exists()
+        ('loss', False)
     """
     path = Path(path)
     # Keras and NumPy look at the end of a name, so what makes it temporary stands in front.

@@ -18,7 +18,11 @@ def attach(package, names, modules=()):
         ``__all__``, ``__getattr__``, ``__dir__``.
 
     Example:
-        >>> __all__, __getattr__, __dir__ = attach(__name__, {"loss": ["MaskedCrossentropy"]})
+        >>> from nlp104.utils.lazy import attach
+        >>> names = {"loss": ["MaskedCrossentropy"]}
+        >>> __all__, __getattr__, __dir__ = attach("nlp104.training", names)
+        >>> __all__, __getattr__("MaskedCrossentropy").__module__
+        (['MaskedCrossentropy'], 'nlp104.training.loss')
     """
     home = {name: module for module, given in names.items() for name in given}
     public = sorted([*home, *modules])

@@ -13,8 +13,9 @@ def silenced():
     that do not read it.
 
     Example:
+        >>> from nlp104.utils.quiet import silenced
         >>> with silenced():
-        ...     import tensorflow
+        ...     import keras
     """
     sys.stderr.flush()
     stderr, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)

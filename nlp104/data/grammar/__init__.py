@@ -51,6 +51,18 @@ class Example:
             are the `source_words`.
         pattern: The name of the sentence pattern.
         held_out: Whether the sentence has a combination of words that no training sentence has.
+
+    Example:
+        >>> from nlp104.data import grammar
+        >>> [example] = grammar.generate(1, seed=2)
+        >>> print(example.source, "=", example.target)
+        The mouse does not follow the donkey because it is too fast. =
+        La souris ne suit pas l'âne parce qu'il est trop rapide.
+        >>> words = example.source_words
+        >>> words[example.pronoun], words[example.antecedent]  # which is why it is il, not elle
+        ('it', 'donkey')
+        >>> [example.target_words[j] for i, j in example.alignment if words[i] == "not"]
+        ['ne', 'pas']
     """
 
     source: str
@@ -84,8 +96,12 @@ def generate(count: int, seed: int = 0, split: str = "train") -> list[Example]:
         ValueError: If there is no such split, or the count is negative or larger than `MAX_COUNT`.
 
     Example:
-    >>> [example] = generate(1, seed=2)
-    >>> print(example.source, "=", example.target)
+        >>> from nlp104.data import grammar
+        >>> for example in grammar.generate(3, seed=2):
+        ...     print(example.source)
+        The mouse does not follow the donkey because it is too fast.
+        The ant avoided the path because it was too narrow.
+        Is our fresh pear in our box?
     """
     if split not in SPLITS:
         raise ValueError(f"`split` must be one of {', '.join(SPLITS)}. Received: {split!r}.")
@@ -107,7 +123,16 @@ def generate(count: int, seed: int = 0, split: str = "train") -> list[Example]:
 
 
 def write(sentence: Sentence, pattern: str = "") -> Example:
-    """Returns the `Example` that a sentence amounts to."""
+    """Returns the `Example` that a sentence amounts to.
+
+    Example:
+        >>> from nlp104.data import grammar
+        >>> from nlp104.data.grammar.chance import Draw
+        >>> from nlp104.data.grammar.patterns import draw_sentence
+        >>> pattern, sentence = draw_sentence(Draw(seed=2))
+        >>> pattern, grammar.write(sentence).target
+        ('reason', "La souris ne suit pas l'âne parce qu'il est trop rapide.")
+    """
     return _English(pattern, sentence).translated()
 
 
@@ -184,14 +209,26 @@ def _brackets(tree, words):
 
 
 def split_of(source: str) -> str:
-    """Returns the split of an English sentence without a held-out combination: 90, 5 and 5 %."""
+    """Returns the split of an English sentence without a held-out combination: 90, 5 and 5 %.
+
+    Example:
+        >>> from nlp104.data import grammar
+        >>> [grammar.split_of(f"The {word} cat sleeps.") for word in ("black", "big", "old")]
+        ['train', 'train', 'validation']
+    """
     share = _number(source) % 20
     return SPLITS[max(0, share - 17)]
 
 
 @cache
 def is_held_out(pair: tuple[str, str]) -> bool:
-    """Whether a combination of two English words, each in its plain form, is kept for the test."""
+    """Whether a combination of two English words, each in its plain form, is kept for the test.
+
+    Example:
+        >>> from nlp104.data import grammar
+        >>> [grammar.is_held_out((word, "bear")) for word in ("black", "big", "small")]
+        [False, False, True]
+    """
     return _number(" ".join(pair)) % 40 == 0
 
 

@@ -30,7 +30,8 @@ def decoding():
         An object that a notebook displays; ``save(path)`` writes a page of its own.
 
     Example:
-        >>> decoding().data["sentences"][0]["english"]
+        >>> from nlp104.figures import explore
+        >>> explore.decoding().data["sentences"][0]["english"]
         'I wait for the bus.'
     """
     record = json.loads(results.read(RECORD))

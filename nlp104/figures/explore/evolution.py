@@ -30,9 +30,10 @@ def evolution(until=None):
         ValueError: There is no such version.
 
     Example:
-        >>> evolution().data["nouns"]
+        >>> from nlp104.figures import explore
+        >>> explore.evolution().data["nouns"]
         ['animal', 'dog', 'street', 'bridge']
-        >>> len(evolution(until=3).data["versions"])
+        >>> len(explore.evolution(until=3).data["versions"])
         4
     """
     if until not in (None, *range(LAST + 1)):

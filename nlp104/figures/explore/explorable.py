@@ -71,6 +71,13 @@ class Explorable:
 
         Args:
             path: The file to write.
+
+        Example:
+            >>> from pathlib import Path
+            >>> from nlp104.figures import explore
+            >>> explore.heads().save("heads.html")
+            >>> Path("heads.html").read_text(encoding="utf-8").splitlines()[0]
+            '<!doctype html>'
         """
         with replacing(Path(path)) as temporary:
             page = PAGE.format(title=html.escape(self.title), body=self.html)

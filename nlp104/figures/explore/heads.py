@@ -43,7 +43,8 @@ def heads():
         An object that a notebook displays; ``save(path)`` writes a page of its own.
 
     Example:
-        >>> heads().data["words"]
+        >>> from nlp104.figures import explore
+        >>> explore.heads().data["words"]
         ['Big', 'grey', 'cats', 'nap']
     """
     data = {

@@ -35,7 +35,10 @@ def machine(translator, sentence, follow=2):
             long.
 
     Example:
-        >>> machine(nlp104.load_pretrained("grammar"), "The black cat sleeps.").data["next"]
+        >>> import nlp104
+        >>> from nlp104.figures import explore
+        >>> figure = explore.machine(nlp104.load_pretrained("grammar"), "The black cat sleeps.")
+        >>> figure.data["next"]
         ['Le', 'chat', 'noir', 'dort', '.', '[END]']
     """
     model = translator.model

@@ -28,9 +28,11 @@ def masked_attention(scores, tokens, next_tokens):
         ValueError: The arrays do not fit together.
 
     Example:
-        >>> words = ["[PAD]", "[START]", "le", "chat"]
-        >>> masked_attention(np.zeros((1, 4, 4)), words, ["", "le", "chat", "[END]"]).name
-        'masked_attention'
+        >>> import numpy as np
+        >>> from nlp104.figures import explore
+        >>> words, following = ["[PAD]", "[START]", "le", "chat"], ["", "le", "chat", "[END]"]
+        >>> explore.masked_attention(np.zeros((1, 4, 4)), words, following).data["next"]
+        ['', 'le', 'chat', '[END]']
     """
     scores = as_matrix(scores, (None, len(tokens), len(tokens)), "scores")
     if len(next_tokens) != len(tokens):

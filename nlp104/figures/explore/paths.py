@@ -31,7 +31,8 @@ def paths():
         An object that a notebook displays; ``save(path)`` writes a page of its own.
 
     Example:
-        >>> paths().data["sentences"][0][-1]
+        >>> from nlp104.figures import explore
+        >>> explore.paths().data["sentences"][0][-1]
         'for'
     """
     data = {"sentences": [sentence.split() for sentence in SENTENCES], "reach": LAYERS}

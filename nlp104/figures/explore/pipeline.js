@@ -120,7 +120,7 @@ nlp104.scene("pipeline", (data, { multiply, transpose, most, softmax, whole, wri
       say`${n} words ask with their [q|queries]. ${m} words${whose} answer with [k|keys], the columns of [k|$K^T$], and [v|values].`, "",
       by ? say`Every score is divided by $√d_k$, like ${score}` + `${by}. The order stays, the gaps shrink.` : "The scale is off: the scores stay large. Watch the [a|weights].",
       say`$M$ adds **0** where a word may look and **−∞** where not. ${word} may look at ${sum(seen[r])} of ${m} words${whose}.`,
-      say`[a|Softmax], first half: $e^x$ makes every score positive${masked ? ", and $e^{−∞}$ is exactly 0" : ""}. The row of ${word} adds up to ${power(sums[r])}.`,
+      say`[a|Softmax], first half: $e^x$ makes every score positive` + (masked ? ", and $e^{−∞}$ is exactly 0" : "") + say`. The row of ${word} adds up to ${power(sums[r])}.`,
       say`[a|Softmax], second half: the row of ${rows[row]} is divided by its sum ${power(sums[row])}` + (sums[row] ? `, its bar fills exactly **1**.${sharp}` : ": it sees nothing and stays **0**."), "",
       `All rows at once. ${mixed}${sharp}`,
     ][at];

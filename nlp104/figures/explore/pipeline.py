@@ -49,7 +49,10 @@ def pipeline(
         ValueError: The arrays do not fit together.
 
     Example:
-        >>> pipeline(np.eye(2), np.eye(2), np.eye(2), ["black", "cat"]).data["mask"]
+        >>> import numpy as np
+        >>> from nlp104.figures import explore
+        >>> figure = explore.pipeline(np.eye(2), np.eye(2), np.eye(2), ["black", "cat"])
+        >>> figure.data["mask"]
         'none'
     """
     cross = columns is not None

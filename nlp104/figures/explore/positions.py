@@ -31,7 +31,8 @@ def positions():
         An object that a notebook displays; ``save(path)`` writes a page of its own.
 
     Example:
-        >>> positions().data["words"]
+        >>> from nlp104.figures import explore
+        >>> explore.positions().data["words"]
         ['dog', 'bites', 'man']
     """
     vectors, kernels = weights()

@@ -26,7 +26,10 @@ def projection(inputs, kernels, tokens, features=(), follow=0):
         ValueError: The arrays do not fit together.
 
     Example:
-        >>> projection(np.eye(2), [np.eye(2)] * 3, ["the", "cat"]).data["tokens"]
+        >>> import numpy as np
+        >>> from nlp104.figures import explore
+        >>> figure = explore.projection(np.eye(2), [np.eye(2)] * 3, ["the", "cat"])
+        >>> figure.data["tokens"]
         ['the', 'cat']
     """
     if len(kernels) != 3:

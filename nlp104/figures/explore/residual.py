@@ -27,7 +27,8 @@ def residual(seed=104):
         An object that a notebook displays; ``save(path)`` writes a page of its own.
 
     Example:
-        >>> len(residual().data["runs"])  # gains × skips × norms
+        >>> from nlp104.figures import explore
+        >>> len(explore.residual().data["runs"])  # gains × skips × norms
         18
     """
     x, gradient, weights = start(seed)

@@ -25,7 +25,8 @@ def shapes():
         An object that a notebook displays; ``save(path)`` writes a page of its own.
 
     Example:
-        >>> shapes().data["presets"]["base"]["d"]
+        >>> from nlp104.figures import explore
+        >>> explore.shapes().data["presets"]["base"]["d"]
         512
     """
     sizes = {name: preset(name) for name in PRESETS}
@@ -69,9 +70,9 @@ def measure(**sizes):
             tied: the names in `SIZES`.
 
     Returns:
-        For each of `BOXES` a dictionary: its ``title``, the shapes that it ``takes`` and ``gives``,
-        how many ``numbers`` it gives, and what it comes to in all layers: ``parameters`` and
-        ``multiply_adds``.
+        A dictionary for each of `BOXES`, with its ``title``, the shapes that it ``takes`` and
+        ``gives``, how many ``numbers`` it gives, and what it comes to in all layers:
+        ``parameters`` and ``multiply_adds``.
 
     Raises:
         ValueError: The width is not divisible by the heads.

@@ -28,7 +28,8 @@ def softmax_lab(seed=104):
         An object that a notebook displays; ``save(path)`` writes a page of its own.
 
     Example:
-        >>> softmax_lab().data["widths"][:4]
+        >>> from nlp104.figures import explore
+        >>> explore.softmax_lab().data["widths"][:4]
         [1, 2, 4, 8]
     """
     scores, counted = dot_products(seed, SHOWN), dot_products(seed, COUNTED)

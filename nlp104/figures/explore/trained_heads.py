@@ -40,9 +40,11 @@ def trained_heads(translator, sentences, off="encoder"):
             is no such attention.
 
     Example:
+        >>> import nlp104
+        >>> from nlp104.figures import explore
         >>> translator = nlp104.load_pretrained("grammar")
         >>> wide = "The animal did not cross the street because it was too wide."
-        >>> trained_heads(translator, {"wide": wide}).data["sentences"][0]["words"]
+        >>> explore.trained_heads(translator, {"wide": wide}).data["sentences"][0]["words"]
         ['elle', 'il']
     """
     config = translator.model.config

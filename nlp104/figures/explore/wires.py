@@ -37,8 +37,11 @@ def wires(record):
         ValueError: A variant, a seed or a score is missing.
 
     Example:
+        >>> import json
+        >>> from nlp104.figures import explore, results
         >>> record = json.loads(results.read("wires/losses.json"))
-        >>> wires(record).data["rows"][5]["mean"]  # no causal mask: right, words, next word, loss
+        >>> rows = explore.wires(record).data["rows"]
+        >>> rows[5]["mean"]  # no causal mask: right, words, next word, loss
         [0, 0, 99.98, 0.000767]
     """
     scores = _scores(record)
