@@ -15,6 +15,7 @@ from keras import ops
 
 from nlp104.data.tokenizer import END_ID, PAD_ID, START_ID
 from nlp104.decoding import sample
+from nlp104.figures.explore.decoding import ALPHAS, BEAMS, COLUMNS, beams
 from nlp104.figures.explore.numbers import short
 from nlp104.figures.results import FOLDER
 from nlp104.translation.pretrained import load_pretrained
@@ -25,12 +26,9 @@ MODEL = "eng-fra"
 SENTENCES = ("I wait for the bus.", "Please help me.")
 LIMIT = 9  # tokens of a translation, [END] included
 TOP = 6  # words of each distribution that are recorded
-BEAMS = (1, 2, 4)
-ALPHAS = (0.0, 0.6)
 TEMPERATURES = (0.3, 1.0, 1.5)
 CUTS = ({"top_p": 1.0}, {"top_k": 5}, {"top_p": 0.9})  # the first cuts nothing, but sorts
 SEEDS = (1, 2, 3)
-COLUMNS = ("from", "word", "log", "norm", "top", "look", "state", "heat")
 
 
 def record(translator, sentences=SENTENCES):
@@ -95,25 +93,13 @@ class Beginnings:
             prefix = (*prefix, int(self.ask([prefix])[0].argmax()))
 
     def follow(self, num_beams, alpha):
-        """Beam search as `nlp104.decoding.beam_search` does it, for one translation."""
+        """Asks about every beginning that beam search keeps."""
 
-        def score(total, length):
-            return total / ((5 + length) / 6) ** alpha
+        def after(prefixes):
+            rows = self.ask(prefixes)
+            return [[(int(t), row[t]) for t in np.argsort(-row)[:num_beams]] for row in rows]
 
-        beam, best = {(): 0.0}, -np.inf
-        for length in range(1, LIMIT + 1):
-            logs = self.ask(list(beam))
-            ends = [
-                ((*prefix, int(token)), total + row[token])
-                for (prefix, total), row in zip(beam.items(), logs, strict=True)
-                for token in np.argsort(-row)[:num_beams]
-            ]
-            kept = sorted(ends, key=lambda each: -each[1])[:num_beams]
-            beam = {prefix: total for prefix, total in kept if prefix[-1] != END_ID}
-            ended = [score(total, length) for prefix, total in kept if prefix not in beam]
-            best = max([best, *ended])
-            if not beam or score(max(beam.values()), LIMIT) <= best:
-                return
+        beams(after, END_ID, LIMIT, num_beams, alpha)
 
     def draw(self):
         """Draws as often as a reader can; gives the tokens, `[temperature][cut][seed]`."""

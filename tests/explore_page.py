@@ -28,6 +28,26 @@ KEYS = {"Tab": 9, "Enter": 13, "Escape": 27, " ": 32, "End": 35, "Home": 36} | {
 }
 
 
+# Texts on each other or outside the stage, by more than `slack` at its sides; its height.
+CLASH = """(slack) => {
+  const svg = document.querySelector('.stage svg'), frame = svg.getBoundingClientRect();
+  const seen = (text) => text?.textContent
+    && [text, text.parentNode].every((mark) => mark.getAttribute('opacity') !== '0');
+  const boxes = [...svg.querySelectorAll('g > g')].map((group) => group.querySelector('text'))
+    .filter(seen).map((text) => [text.textContent, text.getBoundingClientRect()]), found = [];
+  for (const [words, box] of boxes)
+    if (box.left < frame.left - slack || box.right > frame.right + slack
+        || box.bottom > frame.bottom + 2)
+      found.push(`${words} is outside`);
+  boxes.forEach(([words, a], i) => boxes.slice(i + 1).forEach(([others, b]) => {
+    const beside = a.left < b.right - 0.5 && b.left < a.right - 0.5;
+    if (beside && a.top < b.bottom - 5 && b.top < a.bottom - 5)
+      found.push(`${words} on ${others}`);
+  }));
+  return [found, frame.height];
+}"""
+
+
 class Reader:
     """A tab and what a reader does in it."""
 

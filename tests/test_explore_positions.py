@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 from browser import needs_browser
-from explore_page import write
+from explore_page import CLASH, write
 from keras import ops
 
 from nlp104.attention.single_head import SelfAttention
@@ -511,23 +511,6 @@ def test_what_nobody_can_choose_is_not_drawn(reader, page, address):
     assert reader.complaints == []
 
 
-CLASH = """() => {
-  const svg = document.querySelector('.stage svg'), frame = svg.getBoundingClientRect();
-  const boxes = [...svg.querySelectorAll('g > g')].map((group) => group.querySelector('text'))
-    .filter((text) => text?.textContent && text.getAttribute('opacity') !== '0')
-    .map((text) => [text.textContent, text.getBoundingClientRect()]), found = [];
-  for (const [words, box] of boxes)
-    if (box.left < frame.left - 2 || box.right > frame.right + 2 || box.bottom > frame.bottom + 2)
-      found.push(`${words} is outside`);
-  boxes.forEach(([words, a], i) => boxes.slice(i + 1).forEach(([others, b]) => {
-    const beside = a.left < b.right - 0.5 && b.left < a.right - 0.5;
-    if (beside && a.top < b.bottom - 5 && b.top < a.bottom - 5)
-      found.push(`${words} on ${others}`);
-  }));
-  return [found, frame.height];
-}"""
-
-
 @needs_browser
 @pytest.mark.parametrize("width", [320, 390, 782, 1280])
 def test_nothing_overlaps_and_nothing_is_high(reader, page, width):
@@ -542,7 +525,7 @@ def test_nothing_overlaps_and_nothing_is_high(reader, page, width):
     for view in views:
         reader.evaluate(f"location.hash = '#positions:{view}'")
         reader.rest()
-        found, height = reader.call(CLASH)
+        found, height = reader.call(CLASH, 2)
         assert found == [], view
         assert height <= (860 if width < 500 else 560), view
     assert reader.complaints == []

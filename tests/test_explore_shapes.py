@@ -9,7 +9,7 @@ import keras
 import numpy as np
 import pytest
 from browser import needs_browser
-from explore_page import write
+from explore_page import CLASH, write
 
 import nlp104
 from nlp104.attention import multi_head
@@ -594,21 +594,6 @@ def test_what_nobody_can_choose_is_drawn_or_refused(reader, page, address):
     assert reader.complaints == []
 
 
-CLASH = """() => {
-  const svg = document.querySelector('.stage svg'), frame = svg.getBoundingClientRect();
-  const seen = (text) => text?.textContent && text.parentNode.getAttribute('opacity') !== '0';
-  const boxes = [...svg.querySelectorAll('g > g')].map((group) => group.querySelector('text'))
-    .filter(seen).map((text) => [text.textContent, text.getBoundingClientRect()]), found = [];
-  for (const [words, box] of boxes)
-    if (box.left < frame.left - 4 || box.right > frame.right + 4 || box.bottom > frame.bottom + 2)
-      found.push(`${words} is outside`);
-  boxes.forEach(([words, a], i) => boxes.slice(i + 1).forEach(([others, b]) => {
-    const beside = a.left < b.right - 0.5 && b.left < a.right - 0.5;
-    if (beside && a.top < b.bottom - 5 && b.top < a.bottom - 5)
-      found.push(`${words} on ${others}`);
-  }));
-  return [found, frame.height];
-}"""
 ADDRESSES = [
     *(f"preset={name}&step={step}" for name in ("tiny", "big") for step in (0, 1, 16, 23, 24)),
     "preset=own&heads=6&step=3",
@@ -626,7 +611,7 @@ def test_nothing_overlaps_and_nothing_is_high(reader, page, width):
     for address in ADDRESSES:
         reader.evaluate(f"location.hash = '#shapes:{address}'")
         reader.rest()
-        found, height = reader.call(CLASH)
+        found, height = reader.call(CLASH, 4)
         assert found == [], address
         heights.add(height)
         small = reader.evaluate(

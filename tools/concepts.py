@@ -11,6 +11,7 @@ import pkgutil
 import re
 import sys
 from dataclasses import dataclass
+from functools import cache
 
 from tools import imports, notebooks
 
@@ -121,6 +122,7 @@ def file_link(module, root):
     return f"[`{FILES[module].relative_to(root).as_posix()}`]({url})"
 
 
+@cache
 def title(chapter):
     """The title of a chapter, without what follows a colon."""
     cells = json.loads(chapter.read_text(encoding="utf-8"))["cells"]
@@ -130,9 +132,13 @@ def title(chapter):
 
 def section_link(section):
     """A link to a chapter or to a section of one."""
-    chapter, _, anchor = section.partition("#")
-    shown = title(ROOT / "book" / f"{chapter}.ipynb")
-    return f"[{shown}]({chapter}.ipynb{'#' * bool(anchor)}{anchor})"
+    chapter, hash_, anchor = section.partition("#")
+    return f"[{title_of(section)}]({chapter}.ipynb{hash_}{anchor})"
+
+
+def title_of(section):
+    """The title of the chapter that a section is in."""
+    return title(ROOT / "book" / f"{section.partition('#')[0]}.ipynb")
 
 
 def table_of(room, anchors):

@@ -73,18 +73,15 @@ def lead_on(app, what, name, obj, options, lines) -> None:
     code, first = inspect.getsourcelines(obj)
     url = f"{notebooks.address()}/blob/main/{file}"
     url += f"#L{first}-L{first + len(code) - 1}"
-    links = [f"Source: `{file.removeprefix('nlp104/')} <{url}>`__"]
+    shown, links = f"Source: `{file.removeprefix('nlp104/')} <{url}>`__", []
     for concept in concepts.concepts():
         if concept.name == name:
-            titles = map(concepts.section_link, concept.sections)
-            chapters = [re.fullmatch(r"\[(.*)\]\((.*)\)", t) for t in titles]
-            links += [
-                f"`{title} <../{target.replace('.ipynb', '.html')}>`__"
-                for title, target in (found.groups() for found in chapters)
-            ]
-    shown = links[0] + (
-        f" · Taught in: {', '.join(links[1:])}" if links[1:] else ""
-    )
+            for section in concept.sections:
+                chapter, hash_, anchor = section.partition("#")
+                target = f"../{chapter}.html{hash_}{anchor}"
+                links.append(f"`{concepts.title_of(section)} <{target}>`__")
+    if links:
+        shown += f" · Taught in: {', '.join(links)}"
     lines += ["", ".. container:: leads-on", "", f"   {shown}", ""]
 
 

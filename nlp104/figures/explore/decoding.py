@@ -71,26 +71,49 @@ def search_record(record, sentence, num_beams, alpha=0.0):
     Returns:
         All that ended, tokens as numbers in ``record["words"]`` and score, best first.
     """
-    nodes, limit, end = record["sentences"][sentence]["nodes"], record["limit"], end_of(record)
-    after = {(node[0], node[1]): number for number, node in enumerate(nodes)}
+    beginnings, tops = [], {}
+    for before, word, *_, top in (node[:5] for node in record["sentences"][sentence]["nodes"]):
+        beginnings.append((*beginnings[before], word) if beginnings else ())
+        tops[beginnings[-1]] = [(t, log / 1000) for t, log in zip(top[::2], top[1::2], strict=True)]
+
+    def after(prefixes):
+        return [tops[prefix] for prefix in prefixes]
+
+    return beams(after, end_of(record), record["limit"], num_beams, alpha)
+
+
+def beams(after, end, limit, num_beams, alpha):
+    """Beam search as `nlp104.decoding.beam_search`, wherever the log-probabilities come from.
+
+    Args:
+        after: a function from beginnings, tuples of tokens, to what may follow each: pairs of a
+            token and its log-probability.
+        end: the token that ends a translation.
+        limit: how many tokens it may have.
+        num_beams: how many beginnings are kept, k.
+        alpha: exponent of the length penalty.
+
+    Returns:
+        All that ended, tokens and score, best first.
+    """
 
     def score(total, length):
         return total / ((5 + length) / 6) ** alpha
 
-    beam, ended = [(0, (), 0.0)], []
+    beam, ended = [((), 0.0)], []
     for length in range(1, limit + 1):
-        found = []
-        for number, tokens, total in beam:
-            top = nodes[number][4]
-            for word, log in zip(top[::2], top[1::2], strict=True):
-                found.append((number, (*tokens, word), total + log / 1000))
-        found = sorted(found, key=lambda each: -each[2])[:num_beams]
-        ended += [(tokens, score(total, length)) for _, tokens, total in found if tokens[-1] == end]
+        following = after([tokens for tokens, _ in beam])
+        found = [
+            ((*tokens, token), total + log)
+            for (tokens, total), pairs in zip(beam, following, strict=True)
+            for token, log in pairs
+        ]
+        found = sorted(found, key=lambda each: -each[1])[:num_beams]
+        ended += [(tokens, score(total, length)) for tokens, total in found if tokens[-1] == end]
         ended.sort(key=lambda each: -each[1])
-        going = [each for each in found if each[1][-1] != end]
-        if not going or length == limit or (ended and score(going[0][2], limit) <= ended[0][1]):
+        beam = [each for each in found if each[0][-1] != end]
+        if not beam or (ended and score(beam[0][1], limit) <= ended[0][1]):
             break
-        beam = [(after[number, tokens[-1]], tokens, total) for number, tokens, total in going]
     return ended
 
 
