@@ -120,6 +120,21 @@ def test_sorting_saves_most_of_the_padding():
     assert everything == pytest.approx(1 - (17.5 / 33))
 
 
+@pytest.mark.parametrize("options", [{"batch_size": 7}, {"tokens_per_batch": 50}])
+def test_rows_of_padding_fill_a_batch_for_the_devices(options):
+    pairs = make_pairs(random_lengths(100))
+    bare, filled = (Batches(*pairs, multiple_of=count, **options) for count in (1, 8))
+    assert (len(bare), bare.num_tokens) == (len(filled), filled.num_tokens)
+    for one, other in zip(bare, filled, strict=True):
+        height, width = shape_of(one)[0], shape_of(other)[0]
+        assert width % 8 == 0 <= width - height < 8
+        for a, b in zip(keras.tree.flatten(one), keras.tree.flatten(other), strict=True):
+            assert np.array_equal(a, b[:height])
+            assert not b[height:].any()
+    assert filled.shapes == sorted({shape_of(batch) for batch in filled})
+    assert filled.padding_share > bare.padding_share
+
+
 def test_order_is_a_function_of_seed_and_epoch():
     pairs = make_pairs(random_lengths(200))
     one, other = Batches(*pairs, 8, seed=1), Batches(*pairs, 8, seed=1)

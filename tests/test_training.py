@@ -131,6 +131,18 @@ def test_resume_is_exact(make_model, tmp_path, monkeypatch):
 
 
 @EXACT
+def test_what_building_the_model_reads_costs_no_batch(monkeypatch):
+    """Keras before 3.14 read ahead on JAX: an epoch of two batches was over before it began."""
+
+    def reads_ahead(model, batches, **options):
+        list(batches.get_numpy_iterator())
+        return keras.Model.fit(model, batches, **options)
+
+    expected = train(make_toy(), make_batches(20), epochs=2, verbose=0)
+    monkeypatch.setattr(Toy, "fit", reads_ahead, raising=False)
+    assert train(make_toy(), make_batches(20), epochs=2, verbose=0)["loss"] == expected["loss"]
+
+
 def test_resume_between_epochs_and_of_a_complete_run(tmp_path):
     validation = make_batches(20, seed=7)
     whole = make_toy()

@@ -41,6 +41,8 @@ class Batches(DataAdapter):
         max_length: Pairs with a side longer than this, its special token included, are left out and
             counted in `num_dropped`. `None` keeps all.
         bucket_width: Lengths are padded to a multiple of this.
+        multiple_of: Rows are filled up to a multiple of this with rows of padding, so that a batch
+            can be divided among so many devices. They carry no weight.
         shuffle: Whether to shuffle. If not, batches go from short to long.
         seed: The seed of the shuffling.
 
@@ -79,10 +81,11 @@ class Batches(DataAdapter):
         tokens_per_batch: int | None = None,
         max_length: int | None = None,
         bucket_width: int = 8,
+        multiple_of: int = 1,
         shuffle: bool = True,
         seed: int = 104,
     ):
-        require_positive(batch_size=batch_size, bucket_width=bucket_width)
+        require_positive(batch_size=batch_size, bucket_width=bucket_width, multiple_of=multiple_of)
         if tokens_per_batch is not None:
             require_positive(tokens_per_batch=tokens_per_batch)
         if max_length is not None:
@@ -111,7 +114,7 @@ class Batches(DataAdapter):
         self._targets = _Rows([[START_ID, *target, END_ID] for _, target in pairs])
         # A row of targets serves as decoder input without its end and as labels without its start.
         target_lengths = self._targets.lengths - 1
-        self._bucket_width = bucket_width
+        self._bucket_width, self._multiple_of = bucket_width, multiple_of
         self._plan(self._sources.lengths, target_lengths, batch_size, tokens_per_batch)
         self.num_tokens = int(target_lengths.sum())
         self.shapes = sorted(set(self._shapes))
@@ -134,7 +137,7 @@ class Batches(DataAdapter):
         starts = self._cuts[:-1]
         self._shapes = list(
             zip(
-                np.diff(self._cuts).tolist(),
+                (-(-np.diff(self._cuts) // self._multiple_of) * self._multiple_of).tolist(),
                 np.maximum.reduceat(source, starts).tolist(),
                 np.maximum.reduceat(target, starts).tolist(),
                 strict=True,
@@ -184,9 +187,9 @@ class Batches(DataAdapter):
             raise IndexError(f"Expected a batch from 0 to {len(self) - 1}. Received: {index}.")
         batch = self._batches[self._first + index]
         rows = self._order[self._cuts[batch] : self._cuts[batch + 1]]
-        _, source_width, target_width = self._shapes[batch]
-        source = self._sources.padded(rows, source_width)
-        target = self._targets.padded(rows, target_width + 1)
+        height, source_width, target_width = self._shapes[batch]
+        source = self._sources.padded(rows, height, source_width)
+        target = self._targets.padded(rows, height, target_width + 1)
         labels = target[:, 1:]
         decoder = np.where(labels != PAD_ID, target[:, :-1], PAD_ID)  # [END] is no input
         return {"encoder_token_ids": source, "decoder_token_ids": decoder}, labels
@@ -259,12 +262,13 @@ class _Rows:
                 f"Expected token ids above {PAD_ID}, the padding. Received: {self._ids.min()}."
             )
 
-    def padded(self, rows, width):
-        """Returns the given rows as an array [rows, width], with 0 behind their ends."""
+    def padded(self, rows, height, width):
+        """Returns the given rows as an array [height, width], with 0 behind and below them."""
         columns = np.arange(width)
         # Past the end of its row an index points into the next one; there, padding replaces the id.
         ids = self._ids.take(self._starts[rows, None] + columns, mode="clip")
-        return np.where(columns < self.lengths[rows, None], ids, np.int32(PAD_ID))
+        ids = np.where(columns < self.lengths[rows, None], ids, np.int32(PAD_ID))
+        return np.pad(ids, ((0, height - len(rows)), (0, 0)), constant_values=PAD_ID)
 
 
 def _cuts_by_tokens(widths, tokens_per_batch):

@@ -6,6 +6,7 @@ __all__, __getattr__, __dir__ = attach(
     __name__,
     {
         "checkpoints": ["average_checkpoints", "epoch_checkpoints"],
+        "distribution": ["make_distribution"],
         "loop": ["train"],
         "loss": ["MaskedCrossentropy", "smoothed_crossentropy"],
         "metrics": ["MaskedAccuracy"],

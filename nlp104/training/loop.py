@@ -243,6 +243,10 @@ class _Watch(keras.callbacks.Callback):
         self._begun = self._looked = self._saved = time.perf_counter()
         self._seconds_before = run.position.seconds
 
+    def on_train_begin(self, logs=None):
+        """Keras before 3.14 reads ahead on JAX to build a model: a short epoch is over by now."""
+        self._run.training.seek(self._run.position.epoch, self._run.position.step)
+
     def on_epoch_begin(self, epoch, logs=None):
         """Keras has just reset the metrics; a resumed epoch goes on with the sums it had."""
         if self._run.metrics is not None and self._run.position.step:

@@ -1,0 +1,105 @@
+"""Many devices give what one gives; eight are pretended, in a process of their own."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nlp104.training.distribution import (
+    EMBEDDINGS,
+    SLICES,
+    make_distribution,
+    parse_grid,
+    slices_of,
+)
+from nlp104.transformer.config import TransformerConfig
+from nlp104.utils.errors import InputError
+
+CONFIG = TransformerConfig(16, 32, 4, num_layers=1, vocabulary_size=40)
+# The weights of the model in many_devices.py that are cut: q, k, v with biases and W_O of each
+# attention (7), the network's two matrices and its first bias (3), the embeddings and the
+# output's bias; one encoder layer, one decoder layer with two attentions.
+SLICED = (7 + 3) + (2 * 7 + 3) + 2
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    program = Path(__file__).with_name("many_devices.py")
+    environment = {k: v for k, v in os.environ.items() if k != "XLA_FLAGS"}
+    output = subprocess.run(
+        [sys.executable, program, tmp_path_factory.mktemp("devices")],
+        env=environment,
+        stdout=subprocess.PIPE,
+        check=True,
+    ).stdout
+    return json.loads(output)
+
+
+@pytest.mark.parametrize("devices", ["data", "model:2x4", "grid, then data"])
+def test_many_devices_learn_what_one_learns(found, devices):
+    assert found["devices"] == 8
+    expected = found["one"]["loss"]
+    received = found[devices]["loss"]
+    assert received == pytest.approx(expected[: len(received)], rel=2e-6)
+
+
+def test_the_weights_are_those_of_one_device(found):
+    assert max(found["change"]) < 2e-6
+
+
+def test_batches_divide_among_the_devices(found):
+    assert [found[name]["rows"] for name in ("one", "data", "model:2x4")] == [30, 32, 30]
+
+
+def test_every_weight_that_should_be_cut_is_cut_and_its_moments_with_it(found):
+    assert len(found["model:2x4"]["sliced"]) == SLICED
+    assert found["model:2x4"]["moments"] == 2 * SLICED  # Adam's
+    assert found["one"]["sliced"] == found["data"]["sliced"] == []
+
+
+def test_what_a_grid_saved_one_device_loads(found):
+    assert found["saved"]
+
+
+def test_each_path_has_one_pattern_in_every_version_of_keras(found):
+    """Keras searched for a pattern in a path until 3.13; from 3.14 on it matches the whole path."""
+    patterns = {**SLICES, **EMBEDDINGS["source"], **EMBEDDINGS["target"]}
+    for path in found["model:2x4"]["sliced"]:
+        for find in (re.search, re.fullmatch):
+            assert sum(find(pattern, path) is not None for pattern in patterns) == 1
+    others = ("encoder/layer_0/attention/output_bias", "decoder/layer_0/feed_forward/contract/bias")
+    for path in others:
+        assert not any(re.search(pattern, f"transformer/{path}") for pattern in patterns)
+
+
+def test_a_vocabulary_that_does_not_divide_is_not_cut():
+    config = TransformerConfig(16, 32, 4, vocabulary_size=41, source_vocabulary_size=40)
+    assert slices_of(config, 4) == {**SLICES, **EMBEDDINGS["source"]}
+    assert slices_of(CONFIG, 4) == {**SLICES, **EMBEDDINGS["source"], **EMBEDDINGS["target"]}
+
+
+@pytest.mark.parametrize("text", ["", "model", "model:8", "model:0x4", "2x4", "model:2x-4", "Data"])
+def test_another_grid_is_refused(text):
+    with pytest.raises(InputError, match=r"Expected data or model:ROWSxSLICES.* Received: "):
+        parse_grid(text)
+
+
+def test_what_cannot_be_divided_is_refused(monkeypatch):
+    monkeypatch.setattr("keras.backend.backend", lambda: "jax")
+    monkeypatch.setattr("keras.distribution.list_devices", lambda: ["cpu:0"] * 12)
+    for text, problem in [
+        ("model:4x4", "Expected 16 devices for model:4x4. Received: 12"),
+        ("model:2x3", "Expected `num_heads` to divide by 3. Received: 4"),
+    ]:
+        with pytest.raises(InputError, match=problem):
+            make_distribution(text, CONFIG)
+
+
+def test_other_backends_are_refused(monkeypatch):
+    monkeypatch.setattr("keras.backend.backend", lambda: "tensorflow")
+    with pytest.raises(InputError, match=r"Only JAX .* Received: KERAS_BACKEND=tensorflow"):
+        make_distribution("data", CONFIG)
