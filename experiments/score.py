@@ -3,8 +3,9 @@
     python -m experiments.score NAME --data fra.txt
 
 writes ``results/NAME/scores.json``: sacreBLEU and exact match, greedy and with four beams, BLEU by
-the length of the source, and some translations, drawn by lot. A source with several translations
-in the test part counts once, and each of them is right.
+the length of the source, the same for sentences as people type them, in lower case and without the
+full stop, and some translations, drawn by lot. A source with several translations in the test part
+counts once, and each of them is right.
 """
 
 import argparse
@@ -18,7 +19,24 @@ from nlp104.translation.evaluation import bleu, exact_match
 from nlp104.translation.pretrained import load_pretrained
 
 SHOWN = 40
+LOWER, BARE, BOTH = 1, 2, 3
 LENGTHS = ((1, 4), (5, 6), (7, 9), (10, 14), (15, 99))  # words
+
+
+def as_typed(text, way):
+    """A sentence as people type it.
+
+    Args:
+        text: the sentence.
+        way: `LOWER`, in lower case; `BARE`, without its full stop; or `BOTH`.
+
+    Example:
+        >>> as_typed("I am hungry, let's get some food.", BOTH)
+        "i am hungry, let's get some food"
+    """
+    if way & BARE and text.endswith(".") and not text.endswith(".."):
+        text = text[:-1]
+    return text.lower() if way & LOWER else text
 
 
 def scores(name, data, seed):
@@ -41,8 +59,10 @@ def scores(name, data, seed):
         "sources": [sources[i] for i in shown],
         "references": [references[i] for i in shown],
     }
+    typed = [as_typed(source, BOTH) for source in sources]
     for search, num_beams in (("greedy", 1), ("beam 4", 4)):
         hypotheses = translator.translate(sources, batch_size=64, num_beams=num_beams)
+        of_typed = translator.translate(typed, batch_size=64, num_beams=num_beams)
         total = bleu(hypotheses, references)
         by_length = {}
         for first, last in LENGTHS:
@@ -54,6 +74,11 @@ def scores(name, data, seed):
             "signature": total.signature,
             "exact_match": exact_match(hypotheses, references),
             "by_length": by_length,
+            "as_typed": {
+                "bleu": bleu(of_typed, references).score,
+                "exact_match": exact_match(of_typed, references),
+                "translations": [of_typed[i] for i in shown],
+            },
             "translations": [hypotheses[i] for i in shown],
         }
     return found

@@ -11,7 +11,7 @@ The rooms, from those that need nothing to those that need the others:
 - ``cli``: the command ``nlp104``.
 
 Importing ``nlp104`` imports none of them: each comes when it is first asked for. Only where Keras
-is there already the model comes at once, so that `keras.saving.load_model` knows its classes.
+is there already the models come at once, so that `keras.saving.load_model` knows their classes.
 """
 
 import importlib
@@ -38,4 +38,5 @@ __all__, __getattr__, __dir__ = attach(
 )
 
 if "keras" in sys.modules:
+    importlib.import_module("nlp104.transformer.language_model")
     importlib.import_module("nlp104.transformer.model")

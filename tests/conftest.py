@@ -1,11 +1,11 @@
 """Settings that every test shares: a quiet backend, fixed seeds, repeatable property tests."""
 
+import functools
 import os
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("KERAS_BACKEND", "tensorflow")
 
-import keras
 import pytest
 from hypothesis import settings
 
@@ -16,7 +16,20 @@ settings.load_profile("repeatable")
 @pytest.fixture(autouse=True)
 def _seed():
     """Every test starts from the same random state."""
+    import keras  # not by the process that only hands out the tests
+
     keras.utils.set_random_seed(104)
+
+
+@pytest.fixture(scope="session")
+def load_once():
+    """As `load_pretrained`, but each model once: every new one compiles its programs anew.
+
+    For tests that change no weight.
+    """
+    from nlp104.translation import pretrained
+
+    return functools.cache(pretrained.load_pretrained)
 
 
 @pytest.fixture(params=["wide", "narrow"])
@@ -25,11 +38,17 @@ def layout(request):
     return request.param
 
 
-@pytest.fixture(scope="module")
-def reader(page):
-    """A browser that shows a file's `page` of figures."""
+@pytest.fixture(scope="session")
+def window():
+    """A browser for all tests of a process."""
     from explore_page import browser  # most tests need none
 
     with browser() as reader:
-        reader.open(page)
         yield reader
+
+
+@pytest.fixture(scope="module")
+def reader(page, window):
+    """A browser that shows a file's `page` of figures."""
+    window.open(page)
+    return window

@@ -5,6 +5,7 @@ import io
 import json
 import os
 import resource
+import shutil
 import signal
 import sys
 
@@ -77,6 +78,24 @@ def model(tmp_path):
     settings = complete_settings({"data": str(tmp_path / "data.tsv")})
     write_record(directory, {"settings": settings})
     return directory
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """A directory with pairs, and with a run of one epoch."""
+    folder = tmp_path_factory.mktemp("trained")
+    (folder / "data.tsv").write_text(PAIRS, encoding="utf-8")
+    options = ["--data", str(folder / "data.tsv"), "--output", str(folder / "run"), *SIZE_OPTIONS]
+    assert main(["train", *options, "--epochs", "1", "--quiet"]) == 0
+    return folder
+
+
+@pytest.fixture
+def resumes(trained, tmp_path, fails):
+    """Continues a copy of that run, which must fail: the run, and a function for the message."""
+    shutil.copytree(trained, tmp_path, dirs_exist_ok=True)
+    options = ["--data", tmp_path / "data.tsv", "--output", tmp_path / "run"]
+    return tmp_path / "run", lambda: fails("train", *options, "--resume", "--quiet")
 
 
 # Data
@@ -360,43 +379,40 @@ def test_damaged_run_json(fails, tmp_path, content):
     assert "damaged or something else" in message
 
 
-def test_resuming_a_run_whose_files_have_changed(tmp_path, fails):
+def test_resuming_a_run_whose_files_have_changed(resumes):
     """The record, the state and the weights of a run may each be damaged, or those of another."""
-    (tmp_path / "data.tsv").write_text(PAIRS, encoding="utf-8")
-    run, state = tmp_path / "run", tmp_path / "run" / "checkpoints" / "latest.npz"
-    options = ["--data", tmp_path / "data.tsv", "--output", run]
-    new = [*SIZE_OPTIONS, "--epochs", "1", "--quiet"]
-    assert main([str(argument) for argument in ["train", *options, *new]]) == 0
+    run, message = resumes
+    state = run / "checkpoints" / "latest.npz"
     (run / "checkpoints" / "best.weights.h5").write_bytes(b"")
-    assert "best.weights.h5 is missing, damaged" in fails("train", *options, "--resume", "--quiet")
+    assert "best.weights.h5 is missing, damaged" in message()
     whole = state.read_bytes()
     state.write_bytes(whole[:1000])
-    assert "latest.npz is damaged" in fails("train", *options, "--resume", "--quiet")
+    assert "latest.npz is damaged" in message()
     with np.load(io.BytesIO(whole)) as file:
         arrays = dict(file)
     position = json.loads(str(arrays["position"]))
     position["data"]["tokens"] += 1
     np.savez(state, **(arrays | {"position": np.array(json.dumps(position))}))
-    assert "other training data" in fails("train", *options, "--resume", "--quiet")
+    assert "other training data" in message()
     del arrays["model/0"]
     np.savez(state, **arrays)
-    assert "another model or optimizer" in fails("train", *options, "--resume", "--quiet")
+    assert "another model or optimizer" in message()
     record = json.loads((run / "run.json").read_text(encoding="utf-8"))
     write_record(run, record | {"data": None})
-    assert "other" in fails("train", *options, "--resume", "--quiet")
+    assert "other" in message()
     del record["data"]
     write_record(run, record)
-    assert "other sentence pairs" in fails("train", *options, "--resume", "--quiet")
+    assert "other sentence pairs" in message()
 
 
-def test_no_checkpoint_is_left_to_average(tmp_path, fails):
-    (tmp_path / "data.tsv").write_text(PAIRS, encoding="utf-8")
-    options = ["--data", tmp_path / "data.tsv", "--output", tmp_path / "run"]
-    new = [*SIZE_OPTIONS, "--epochs", "1", "--quiet", "--average", "2"]
-    assert main([str(argument) for argument in ["train", *options, *new]]) == 0
-    for path in (tmp_path / "run" / "checkpoints").glob("epoch-*"):
+def test_no_checkpoint_is_left_to_average(resumes):
+    run, message = resumes
+    record = json.loads((run / "run.json").read_text(encoding="utf-8"))
+    record["settings"]["average"] = 2
+    write_record(run, record)
+    for path in (run / "checkpoints").glob("epoch-*"):
         path.unlink()
-    assert "at least one checkpoint" in fails("train", *options, "--resume", "--quiet")
+    assert "at least one checkpoint" in message()
 
 
 @pytest.mark.skipif(

@@ -19,8 +19,9 @@ REPORT = rf"nlp104 \w+: this is a bug in nlp104 {re.escape(nlp104.__version__)},
 
 
 @pytest.fixture
-def ends(capsys, monkeypatch):
+def ends(capsys, monkeypatch, load_once):
     """Plants an error into a function that a command calls, and returns what the command says."""
+    monkeypatch.setattr("nlp104.translation.pretrained.load_pretrained", load_once)
 
     def run(place, error, *arguments):
         def fails(*_, **__):
@@ -48,7 +49,7 @@ COMMANDS = {
         ["--model", "grammar", "--data", "pairs.tsv"],
     ),
     "export": ("nlp104.translation.export._program", ["--model", "grammar"]),
-    "serve": ("nlp104.translation.serve.files", ["--model", "grammar", "--port", "0"]),
+    "serve": ("nlp104.translation.serve.web.page", ["--model", "grammar", "--port", "0"]),
 }
 
 
@@ -62,7 +63,7 @@ COMMANDS = {
         FileNotFoundError("planted"),
         ModuleNotFoundError("planted", name="planted"),
         OSError(errno.EBADF, "planted"),
-        missing(PACKAGE / "translation" / "pages" / "planted.html"),
+        missing(PACKAGE / "translation" / "web" / "planted.js"),
     ],
     ids=repr,
 )

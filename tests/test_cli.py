@@ -29,7 +29,6 @@ from nlp104.training.pipeline import build_model, make_batches
 from nlp104.training.settings import DEFAULTS, complete_settings, resumed_settings
 from nlp104.transformer import config
 from nlp104.translation.evaluation import bleu, exact_match
-from nlp104.translation.pretrained import load_pretrained
 from nlp104.translation.translator import Translator
 
 ROOT = Path(__file__).parents[1]
@@ -250,13 +249,14 @@ def test_evaluate_takes_another_corpus_split_and_limit(trained):
     assert shown == [source for source, _ in corpus.references("validation")[:3]]
 
 
-def test_evaluate_scores_a_model_of_the_book(tmp_path):
+def test_evaluate_scores_a_model_of_the_book(tmp_path, load_once, monkeypatch):
     """On what it was not trained on: the test part of the split with its seed."""
+    monkeypatch.setattr("nlp104.translation.pretrained.load_pretrained", load_once)
     options = ["--model", "grammar", "--limit", "20", "--show", "1"]
     status, out, err = run("evaluate", *options, "--data", "grammar")
     assert (status, err) == (0, "")
     sources, references = zip(*load_corpus("grammar").references("test")[:20], strict=True)
-    hypotheses = load_pretrained("grammar").translate(sources)
+    hypotheses = load_once("grammar").translate(sources)
     assert f"BLEU        {bleu(hypotheses, references)}" in out
     assert "20 of test, grammar" in out
     status, out, err = run("evaluate", *options)
@@ -275,7 +275,8 @@ def test_translate_gives_one_line_for_each_line(trained, translator):
     assert run("translate", "--model", trained[0], stdin="") == (0, "", "")
 
 
-def test_models_of_the_book_have_names_and_a_directory_comes_first(trained, monkeypatch):
+def test_models_of_the_book_have_names_and_a_directory_comes_first(trained, load_once, monkeypatch):
+    monkeypatch.setattr("nlp104.translation.pretrained.load_pretrained", load_once)
     sentence = "The black cat sleeps."
     assert run("translate", "--model", "grammar", sentence) == (0, "Le chat noir dort.\n", "")
     monkeypatch.chdir(trained[0].parent)

@@ -67,7 +67,7 @@ def test_the_reference_is_read_as_sphinx_reads_it(tmp_path):
 
 .. autoclass:: Tokenizer
    :members:
-.. autofunction:: nlp104.translation.serve.answer
+.. autofunction:: nlp104.translation.pretrained.read_card
 .. automodule:: nlp104.data.splits
    :members:
 ```
@@ -78,7 +78,7 @@ def test_the_reference_is_read_as_sphinx_reads_it(tmp_path):
         "module-nlp104.encoding",
         "nlp104.encoding.rotate",
         "nlp104.data.Tokenizer",
-        "nlp104.translation.serve.answer",
+        "nlp104.translation.pretrained.read_card",
         "module-nlp104.data.splits",
         "nlp104.data.splits.split",
         "nlp104.data.splits.subset",

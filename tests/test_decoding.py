@@ -158,7 +158,7 @@ def test_a_program_does_not_keep_its_model():
         (np.array([[4.0, 3.0]]), "float64"),
         (np.array([[4, VOCABULARY]]), "from 0 to 12, received 4 to 13"),
         (np.array([[-1, 3]]), "from 0 to 12, received -1 to 3"),
-        (np.full((1, 71), 4), "at most max_sequence_length=70 source tokens, received 71"),
+        (np.full((1, 71), 4), "at most max_sequence_length=70 tokens in a row, received 71"),
     ],
 )
 def test_bad_ids_are_clear_errors(model, ids, message):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from nlp104.cli.main import main
 from nlp104.training.distribution import (
     EMBEDDINGS,
     SLICES,
@@ -103,3 +104,10 @@ def test_other_backends_are_refused(monkeypatch):
     monkeypatch.setattr("keras.backend.backend", lambda: "tensorflow")
     with pytest.raises(InputError, match=r"Only JAX .* Received: KERAS_BACKEND=tensorflow"):
         make_distribution("data", CONFIG)
+
+
+def test_the_command_line_says_which_backend_it_needs(tmp_path, capsys):
+    command = ["train", "--data", "grammar", "--pairs", "20", "--distribute", "data", "--output"]
+    assert main([*command, str(tmp_path / "run")]) == 1
+    assert "Set KERAS_BACKEND=jax" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()

@@ -2,7 +2,6 @@
 
 import ast
 import doctest
-import functools
 import re
 import shlex
 
@@ -70,19 +69,11 @@ def blocks(page, language):
 EXAMPLES = {module: found for module in concepts.FILES if (found := examples(module))}
 
 
-@pytest.fixture(scope="module")
-def load():
-    """As `load_pretrained`, but each model once: every new one compiles its programs anew."""
-    from nlp104.translation import pretrained
-
-    return functools.cache(pretrained.load_pretrained)
-
-
 @pytest.fixture(autouse=True)
-def _session(tmp_path, monkeypatch, load):
+def _session(tmp_path, monkeypatch, load_once):
     """What all examples find: an empty directory to write to, and models that are loaded."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("nlp104.translation.pretrained.load_pretrained", load)
+    monkeypatch.setattr("nlp104.translation.pretrained.load_pretrained", load_once)
 
 
 def test_a_wrong_example_is_noticed():

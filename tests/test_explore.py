@@ -10,9 +10,8 @@ from importlib.resources import files
 import numpy as np
 import pytest
 from browser import needs_browser
-from explore_page import browser, write
+from explore_page import write
 
-import nlp104
 from nlp104.attention.masks import masked_softmax
 from nlp104.figures import explore, results
 from nlp104.figures.drawing import Drawing
@@ -36,13 +35,14 @@ SCENES = (
     "wires",
     "shapes",
     "decoding",
+    "family_tree",
 )
 WIDTHS = (1280, 782, 390, 320)
 EVIL = "<img src=x onerror='evil = 1'> & \"</script><script>evil = 1</script><!--<script>\""
 
 
 @pytest.fixture(scope="module")
-def figures():
+def figures(load_once):
     """One of each scene, of the size that chapters have."""
     rng = np.random.default_rng(104)
     kernels = rng.integers(-2, 3, (3, 4, 3))
@@ -58,19 +58,20 @@ def figures():
         "softmax_lab": explore.softmax_lab(),
         "paths": explore.paths(),
         "trained_heads": explore.trained_heads(
-            nlp104.load_pretrained("grammar"),
+            load_once("grammar"),
             {
                 "tired": "The animal did not cross the street because it was too tired.",
                 "like": ("I like the black cat.", "like", "aime"),
             },
         ),
         "heads": explore.heads(),
-        "machine": explore.machine(nlp104.load_pretrained("grammar"), "The black cat sleeps."),
+        "machine": explore.machine(load_once("grammar"), "The black cat sleeps."),
         "residual": explore.residual(),
         "positions": explore.positions(),
         "wires": explore.wires(json.loads(results.read("wires/losses.json"))),
         "shapes": explore.shapes(),
         "decoding": explore.decoding(),
+        "family_tree": explore.family_tree(),
     }
 
 
@@ -88,10 +89,9 @@ def alone(figures, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def reader():
-    """A browser for the whole file."""
-    with browser() as reader:
-        yield reader
+def reader(window):
+    """A browser; each test opens the page that it looks at."""
+    return window
 
 
 # --- what is handed over ---
@@ -344,13 +344,13 @@ SEEN = """(figure) => {
 
 
 @needs_browser
-@pytest.mark.parametrize("number", range(len(SCENES)), ids=SCENES)
-def test_what_is_heard_follows_what_is_seen(reader, page, number):
-    reader.open(page)
-    figure, read = f"document.querySelectorAll('.explore')[{number}]", set()
-    for step in range(reader.evaluate(f"scenes[{number}].chapters.length")):
-        _go(reader, step, number)
-        seen, drawn = reader.call(SEEN, number), reader.draw(number, step=step)
+@pytest.mark.parametrize("name", SCENES)
+def test_what_is_heard_follows_what_is_seen(reader, alone, name):
+    reader.open(alone[name])
+    figure, read = "document.querySelector('.explore')", set()
+    for step in range(reader.evaluate("scenes[0].chapters.length")):
+        _go(reader, step)
+        seen, drawn = reader.call(SEEN, 0), reader.draw(step=step)
         plain = reader.call("(caption) => nlp104.plain(caption)", drawn.caption)
         assert seen["caption"] == plain
         assert not re.search(r"[*$]|\[[qkvapr]\||undefined|NaN", plain)
@@ -510,15 +510,15 @@ REACHED = """(figure) => {
 
 
 @needs_browser
-@pytest.mark.parametrize("number", range(len(SCENES)), ids=SCENES)
-def test_a_keyboard_reaches_all_that_a_hand_does(reader, page, number):
-    reader.open(page)
-    for step in range(reader.evaluate(f"scenes[{number}].chapters.length")):
-        _go(reader, step, number)
+@pytest.mark.parametrize("name", SCENES)
+def test_a_keyboard_reaches_all_that_a_hand_does(reader, alone, name):
+    reader.open(alone[name])
+    for step in range(reader.evaluate("scenes[0].chapters.length")):
+        _go(reader, step)
         for pressed in range(-1, 3):
             if pressed >= 0:
-                reader.call(PRESSED, number, pressed)
-            assert reader.call(REACHED, number) == [[], 0, 0], (step, pressed)
+                reader.call(PRESSED, 0, pressed)
+            assert reader.call(REACHED, 0) == [[], 0, 0], (step, pressed)
 
 
 RESTLESS = """(figure, count) => {
@@ -553,7 +553,7 @@ RESTLESS = """(figure, count) => {
 @pytest.mark.parametrize("name", SCENES)
 def test_a_restless_reader_breaks_nothing(reader, alone, name):
     reader.open(alone[name], width=390)
-    assert reader.call(RESTLESS, 0, 200) > 20
+    assert reader.call(RESTLESS, 0, 120) > 20
     assert reader.complaints == []
 
 
@@ -737,41 +737,43 @@ LOOK = """(figure, contrast, choices) => {
 
 
 @needs_browser
-@pytest.mark.parametrize("number", range(len(SCENES)), ids=SCENES)
-def test_every_step_fits_every_window(reader, page, number):
-    reader.open(page)
+@pytest.mark.parametrize("name", SCENES)
+def test_every_step_fits_every_window(reader, alone, name):
+    reader.open(alone[name])
     for width in WIDTHS:
-        for theme in ("light", "dark"):
+        colours = width == 782  # they are the same at every width, and all else in both themes
+        for theme in ("light", "dark") if colours else ("light",):
             reader.dress(width, theme)
             reader.rest()
-            colours = width == 782  # they are the same at every width
-            problems = reader.call(LOOK, number, colours, colours or theme == "light")
+            problems = reader.call(LOOK, 0, colours, width in (782, 320))  # the options of each
             assert problems == [], (width, theme)
     assert reader.complaints == []
-    assert reader.requested == [page.as_uri()]
+    assert reader.requested == [alone[name].as_uri()]
 
 
 @needs_browser
-@pytest.mark.parametrize("number", range(len(SCENES)), ids=SCENES)
-def test_chapters_have_their_names_where_there_is_room(reader, page, number):
+@pytest.mark.parametrize("name", SCENES)
+def test_chapters_have_their_names_where_there_is_room(reader, alone, name):
     """The one that is shown always has; none lies on another one or outside of its row."""
-    reader.open(page)
-    find = """(figure) => {
-      const row = document.querySelectorAll('.explore')[figure].querySelector('.chapters');
+    reader.open(alone[name])
+    find = """(step) => {
+      const row = document.querySelector('.explore .chapters');
       const seen = [...row.children].filter((name) =>
         name.checkVisibility({ visibilityProperty: true }));
       const { left, right } = row.getBoundingClientRect();
-      return [left, right, seen.map((name) => [name.getBoundingClientRect().left,
-        name.getBoundingClientRect().right, name.matches('.now')])];
+      const shown = nlp104.plain(scenes[0].chapters[step]);
+      return [row.querySelector('.now').textContent === shown, left, right,
+        seen.map((name) => [name.getBoundingClientRect().left,
+          name.getBoundingClientRect().right, name.matches('.now')])];
     }"""
-    count = reader.call("(i) => document.querySelectorAll('.explore')[i]"
-                        ".querySelectorAll('.chapters button').length", number)  # fmt: skip
+    count = reader.evaluate("document.querySelectorAll('.explore .chapters button').length")
     for width in WIDTHS:
         reader.dress(width)
         reader.rest()
-        for step in range(reader.evaluate(f"scenes[{number}].chapters.length")):
-            _go(reader, step, number)
-            left, right, names = reader.call(find, number)
+        for step in range(reader.evaluate("scenes[0].chapters.length")):
+            _go(reader, step)
+            right_one, left, right, names = reader.call(find, step)
+            assert right_one
             assert [now for *_, now in names].count(True) == (count > 1)
             assert len(names) >= min(count, 3) * (count > 1)
             before = left + 3.5  # names have margins of 3 pixels

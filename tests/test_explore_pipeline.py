@@ -6,7 +6,6 @@ import re
 import numpy as np
 import pytest
 from browser import needs_browser, visit
-from explore_page import browser
 
 from nlp104 import attention
 from nlp104.figures.explore.pipeline import pipeline
@@ -276,11 +275,10 @@ def test_a_reader_with_a_keyboard_follows_rows_and_opens_scores(seen):
     assert seen["end"]["state"]["step"] == 10
 
 
-@pytest.fixture(scope="module")
-def reader():
-    """A browser for what is asked of all figures."""
-    with browser() as reader:
-        yield reader
+@pytest.fixture
+def reader(window):
+    """A browser; each test opens the page that it looks at."""
+    return window
 
 
 @pytest.fixture(scope="module")

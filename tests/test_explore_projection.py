@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 from browser import needs_browser
-from explore_page import browser, write
+from explore_page import write
 
 from nlp104.figures import explore
 
@@ -28,21 +28,17 @@ ARRAYS = {kind: arrays(kind) for kind in KINDS}
 
 
 @pytest.fixture(scope="module")
-def reader(tmp_path_factory):
-    """A browser that shows a figure of whole numbers, and below it one of fractions."""
+def page(tmp_path_factory):
+    """A figure of whole numbers, and below it one of fractions."""
     figures = [explore.projection(X, W, TOKENS, FEATURES, 1) for X, *W in ARRAYS.values()]
-    with browser() as reader:
-        reader.page = write(tmp_path_factory.mktemp("projection") / "page.html", *figures)
-        reader.open(reader.page)
-        yield reader
+    return write(tmp_path_factory.mktemp("projection") / "page.html", *figures)
 
 
 @pytest.fixture(autouse=True)
 def _begin_again(request):
     """Every test of the page finds it as it was."""
     if "reader" in request.fixturenames:
-        reader = request.getfixturevalue("reader")
-        reader.open(reader.page)
+        request.getfixturevalue("reader").open(request.getfixturevalue("page"))
 
 
 def products(X, kernels):

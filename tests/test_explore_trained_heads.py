@@ -206,9 +206,14 @@ def test_heads_are_switched_off_where_it_is_wanted(translator):
     assert whole > 850 > 300 > left
     assert vowel > left
     assert [s["off"] for s in wide["stations"]] == [0, 0, 0, 0, 0b0010, 0b0110]
-    own = explore.trained_heads(translator, sentences, off="decoder").data["sentences"][0]
+    chosen = explore.trained_heads(translator, sentences, off="decoder", opens="cross")
+    own = chosen.data["sentences"][0]
     assert [s["at"] for s in own["stations"]] == [1, 1, 3, 5, 3, 3]
     assert own["stations"][4]["row"] == step
+    assert own["stations"][chosen.data["opens"]] == across
+    looks = f"looks most at {ne['source'][np.argmax(ne['maps'][CROSS_2][0][step])]}, "
+    assert "last look at the source, with “The black cat does not sleep .”" in chosen.alt
+    assert f"a row for each word that is written. ne {looks}" in chosen.alt
 
 
 # --- on the page ---
@@ -333,9 +338,10 @@ def test_what_does_not_occur_is_refused(translator, sentences, message):
         explore.trained_heads(translator, sentences)
 
 
-def test_another_attention_is_refused(translator):
-    with pytest.raises(ValueError, match=r"Expected off: .* Received: 'both'"):
-        explore.trained_heads(translator, SENTENCES, off="both")
+@pytest.mark.parametrize("name", ["off", "opens"])
+def test_another_attention_is_refused(translator, name):
+    with pytest.raises(ValueError, match=rf"Expected {name}: .* Received: 'both'"):
+        explore.trained_heads(translator, SENTENCES, **{name: "both"})
 
 
 def test_a_large_model_is_refused(translator):

@@ -15,8 +15,8 @@ from nlp104.cli.main import main
 from nlp104.data.tokenizer import END_ID, SPECIAL_TOKENS, Tokenizer
 from nlp104.decoding.beam_search import beam_search
 from nlp104.decoding.greedy import greedy
-from nlp104.translation import pretrained
-from nlp104.translation.export import export_translator
+from nlp104.translation import pretrained, web
+from nlp104.translation.export import export_page, export_translator
 from nlp104.translation.translator import Translator
 
 needs_tensorflow = pytest.mark.skipif(
@@ -237,3 +237,31 @@ def test_the_exported_tokenizers_are_the_translators(tmp_path):
     assert [row.ids for row in source.encode_batch([*SENTENCES, "", "[END] [PAD]"])] == rows
     target = [(tmp_path / name / "target.json").read_bytes() for name in ("served", "saved")]
     assert target[0] == target[1]
+
+
+def test_a_page_is_one_file(tmp_path):
+    path = tmp_path / "new" / "page.html"
+    export_page(nlp104.load_pretrained("grammar"), path, "mine")
+    assert [*path.parent.iterdir()] == [path]
+    assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
+    with pytest.raises(FileExistsError, match=r"Expected a new file\. Received: .*page\.html"):
+        export_page(nlp104.load_pretrained("grammar"), path)
+    words = Tokenizer.train(["a b c d e f g h i"], kind="word")
+    odd = Translator(make_model(activation="elu"), words, words)
+    with pytest.raises(ValueError, match="Expected an activation"):
+        export_page(odd, tmp_path / "odd.html")
+    assert [path.name for path in tmp_path.iterdir()] == ["new"]
+
+
+def test_the_command_line_writes_a_page(tmp_path, capsys):
+    path = tmp_path / "page.html"
+    command = ["export", "--model", "grammar", "--output", str(path), "--format", "web"]
+    assert main([*command, "--beams", "4", "--max-length", "9"]) == 1
+    assert "Received: max_length, num_beams." in capsys.readouterr().err
+    assert main(command) == 0
+    assert str(path) in capsys.readouterr().out
+    card = pretrained.read_card(pretrained.FOLDER / "grammar")
+    written = path.read_text(encoding="utf-8")
+    assert written == web.page(nlp104.load_pretrained("grammar"), "grammar", card)
+    assert main(command) == 1
+    assert "Expected a new file" in capsys.readouterr().err

@@ -6,7 +6,6 @@ from itertools import combinations
 import numpy as np
 import pytest
 from browser import needs_browser
-from explore_page import browser
 from keras import ops
 from test_schematics import boxes, colours, texts, tree, wires
 
@@ -107,7 +106,7 @@ def test_a_use_that_there_is_not_is_refused(use):
 
 
 @needs_browser
-def test_nothing_is_cut_off_and_no_words_cover_each_other(tmp_path):
+def test_nothing_is_cut_off_and_no_words_cover_each_other(window, tmp_path):
     """Measured with the letters of a browser, at the width of each layout."""
     path = tmp_path / "stations.html"
     pages = "".join(style.to_html(drawing, "alt") for drawing in DRAWINGS.values())
@@ -117,24 +116,23 @@ def test_nothing_is_cut_off_and_no_words_cover_each_other(tmp_path):
       .map((svg) => ({ frame: svg.getBoundingClientRect().toJSON(),
         texts: [...svg.querySelectorAll("text")].map((text) =>
           ({ words: text.textContent, ...text.getBoundingClientRect().toJSON() })) }))"""
-    with browser() as reader:
-        for width, expected in ((1280, WIDE), (360, NARROW)):
-            reader.open(path, width=width)
-            drawn = reader.evaluate(measure)
-            assert len(drawn) == len(USES)
-            for picture in drawn:
-                frame = picture["frame"]
-                assert frame["width"] <= expected
-                for text in picture["texts"]:
-                    assert frame["left"] - 0.5 <= text["left"], text
-                    assert text["right"] <= frame["right"] + 0.5, text
-                    assert text["bottom"] <= frame["bottom"] + 0.5, text
-                for one, other in combinations(picture["texts"], 2):
-                    apart = (
-                        one["right"] <= other["left"] + 1 or other["right"] <= one["left"] + 1
-                        or one["bottom"] <= other["top"] + 3 or other["bottom"] <= one["top"] + 3
-                    )  # fmt: skip
-                    assert apart, (one["words"], other["words"])
+    for width, expected in ((1280, WIDE), (360, NARROW)):
+        window.open(path, width=width)
+        drawn = window.evaluate(measure)
+        assert len(drawn) == len(USES)
+        for picture in drawn:
+            frame = picture["frame"]
+            assert frame["width"] <= expected
+            for text in picture["texts"]:
+                assert frame["left"] - 0.5 <= text["left"], text
+                assert text["right"] <= frame["right"] + 0.5, text
+                assert text["bottom"] <= frame["bottom"] + 0.5, text
+            for one, other in combinations(picture["texts"], 2):
+                apart = (
+                    one["right"] <= other["left"] + 1 or other["right"] <= one["left"] + 1
+                    or one["bottom"] <= other["top"] + 3 or other["bottom"] <= one["top"] + 3
+                )  # fmt: skip
+                assert apart, (one["words"], other["words"])
 
 
 def test_it_is_shown_as_other_figures_are(capsys):

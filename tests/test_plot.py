@@ -316,6 +316,66 @@ def test_a_phone_gets_a_layout_of_its_own_and_no_page_one_that_is_too_wide():
     assert min(place.width for place in places) > 180
 
 
+def test_on_a_phone_small_heads_stand_in_pairs_above_their_scale():
+    tokens = ["one", "two", "three", "four", "five", "six", "seven", "eight"]
+    weights = np.random.default_rng(0).dirichlet(np.ones(8), size=(8, 8))
+    for count, across in ((8, 2), (2, 1)):
+        title = "What there is to see in all of them"
+        figure = plots.head_grid(weights[:count], tokens, tokens, title=title)
+        panels, (bar,) = figure.axes[:-1], figure.axes[-1:]
+        assert bar.get_position().x0 > panels[-1].get_position().x1  # on a page it stands beside
+        style.to_html(figure, "x")
+        panels, bar = figure.axes[:-1], figure.axes[-1]
+        rows = sorted({round(place.get_position().y0, 3) for place in panels}, reverse=True)
+        assert len(panels) == count == across * len(rows)
+        (above,) = figure.texts
+        assert above.get_window_extent().x1 <= figure.bbox.x1
+        assert above.get_text().replace("\n", " ") == title
+        if across == 2:
+            assert bar.get_tightbbox().y1 < panels[-1].get_window_extent().y0
+        for number, place in enumerate(panels):
+            assert round(place.get_position().y0, 3) == rows[number // across]
+            assert bool(place.get_yticklabels()) == (number % across == 0)
+            left = place.get_tightbbox()
+            assert left.x0 >= figure.bbox.x0
+            assert all(
+                left.x1 <= other.get_tightbbox().x0
+                for other in panels[number + 1 : number + across - number % across]
+            )
+
+
+def test_a_long_name_in_a_legend_leaves_room_for_the_curves():
+    names = [f"the {word} sentences, with one vector of the others" for word in ("first", "last")]
+    figure = plots.curves({name: [0.0, 1.0] for name in names})
+    style.to_html(figure, "x")
+    (place,) = figure.axes
+    legend = place.get_legend()
+    assert place.get_window_extent().width > 180
+    assert legend.get_window_extent().x1 <= figure.bbox.x1
+    assert [text.get_text().replace("\n", " ") for text in legend.get_texts()] == names
+
+
+def test_letters_can_be_read_on_the_narrowest_phone():
+    figure = plots.curves({"loss": [2.0, 1.0]}, x_label="step", title="It falls")
+    narrow = style.to_html(figure, "x").split("plot narrow")[1]
+    (wide,) = re.findall(r'viewBox="0 0 ([\d.]+)', narrow)
+    sizes = [float(size) for size in re.findall(r"font(?:-size)?:[^;\"]*?([\d.]+)px", narrow)]
+    assert len(sizes) > 5
+    assert min(sizes) * 288 / float(wide) > 11  # the column of a page that is 320 pixels wide
+
+
+@pytest.mark.parametrize(("columns", "text"), [(4, "0.25"), (9, ".11")])
+def test_numbers_leave_out_a_zero_where_a_phone_has_no_room_for_it(columns, text):
+    names = [str(number) for number in range(columns)]
+    figure = plots.heatmap(np.full((2, columns), 1 / columns), ["one", "two"], names)
+    full = f"{1 / columns:.2f}"
+    assert {label.get_text() for label in figure.axes[0].texts} == {full}
+    style.to_html(figure, "x")
+    assert {label.get_text() for label in figure.axes[0].texts} == {text}
+    boxes = [label.get_window_extent() for label in figure.axes[0].texts[:columns]]
+    assert all(one.x1 <= next_one.x0 for one, next_one in pairwise(boxes))
+
+
 def test_on_a_phone_a_legend_stands_below_its_panel_where_no_curve_runs():
     figure, axes = plots.grid(1, 2, size=(9.6, 3.4))
     series = {"one": [0, 9], "another": [9, 0], "a third": [4, 5]}

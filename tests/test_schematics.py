@@ -7,7 +7,6 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from browser import needs_browser
-from explore_page import browser
 from keras import ops
 
 from nlp104.attention.multi_head import MultiHeadAttention
@@ -395,7 +394,7 @@ def test_show_displays_both_layouts_with_the_same_words(monkeypatch):
 
 
 @needs_browser
-def test_a_page_shows_one_layout_whose_letters_fit(tmp_path):
+def test_a_page_shows_one_layout_whose_letters_fit(window, tmp_path):
     figures = "".join(style.to_html(drawing, name) for name, drawing in DRAWINGS.items())
     path = tmp_path / "page.html"
     path.write_text(
@@ -413,14 +412,13 @@ def test_a_page_shows_one_layout_whose_letters_fit(tmp_path):
         pieces.filter((p) => p.tagName === 'text').map((p) => p.getBoundingClientRect())
           .every((box) => left - 1 <= box.left && box.right <= right + 1)];
     })"""
-    with browser() as reader:
-        for width, layout in ((1280, "wide"), (592, "wide"), (591, "narrow"), (320, "narrow")):
-            reader.open(path, width=width)
-            reader.rest()
-            assert reader.evaluate(look) == [[layout, True, True]] * len(DRAWINGS)
-            across = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
-            assert reader.evaluate(across)
-        assert reader.complaints == []
+    for width, layout in ((1280, "wide"), (592, "wide"), (591, "narrow"), (320, "narrow")):
+        window.open(path, width=width)
+        window.rest()
+        assert window.evaluate(look) == [[layout, True, True]] * len(DRAWINGS)
+        across = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+        assert window.evaluate(across)
+    assert window.complaints == []
 
 
 # --- the parts that they are made of ---

@@ -1,6 +1,7 @@
 """The tools behind `make`: each is run on something small of its own."""
 
 import ast
+import asyncio
 import json
 import re
 import shutil
@@ -171,7 +172,7 @@ def test_strange_address_is_refused(repository, url):
 # tools/check.py: what is counted.
 
 
-def test_check_counts_what_pytest_reports(tmp_path):
+def test_check_counts_what_pytest_reports(tmp_path, capsys):
     (tmp_path / "test_it.py").write_text(
         "import pytest\n"
         "def test_a(): pass\n"
@@ -185,31 +186,52 @@ def test_check_counts_what_pytest_reports(tmp_path):
     )
     report = tmp_path / "report.xml"
     command = [*check.PYTEST, "-p", "no:cacheprovider", str(tmp_path)]
-    assert check.run(command, None, report) == (False, (2, 2, 1))
-    assert check.run([*command, "-k", "test_a or test_b"], None, report) == (True, (2, 0, 0))
+    for chosen, expected in (([], (False, (2, 2, 1))), (["-k", "test_b"], (True, (1, 0, 0)))):
+        found = asyncio.run(check.run("small", [*command, *chosen], None, report))
+        assert found == expected
+    printed = capsys.readouterr().out.splitlines()
+    assert all(re.match(r"small( {15}|$)", line) for line in printed)  # two stages alternate
+    assert any("assert False" in line for line in printed)
     assert check.count(tmp_path / "never written.xml") == (0, 0, 0)
 
 
+def test_check_goes_on_after_a_failure_and_says_what_failed(monkeypatch, capsys):
+    passes, fails = ([sys.executable, "-c", f"print('said'); exit({status})"] for status in (0, 1))
+    stages = [[("one", fails, None), ("two", passes, None)], [("three", passes, None)]]
+    monkeypatch.setattr(check, "queues", lambda: stages)
+    assert check.main([]) == 1
+    printed = capsys.readouterr().out
+    assert printed.count("said") == 3
+    assert re.findall(r"^(\w+) +(ok|FAILED) .*\d$", printed, re.MULTILINE) == [
+        ("one", "FAILED"), ("two", "ok"), ("three", "ok"),
+    ]  # fmt: skip
+    assert "\nFAILED: one (0 passed in 0 min" in printed
+    assert check.main(["t"]) == 0
+    assert "== one" not in capsys.readouterr().out
+
+
 def test_check_runs_everything():
-    stages = {name: (command, environment) for name, command, environment in check.stages()}
-    assert [name.split(",")[0] for name in stages] == [
+    stages = {name: rest for queue in check.queues() for name, *rest in queue}
+    assert sorted(stages) == [
+        "book",
+        "mypy",
+        "notebooks",
+        "package, JAX",
+        "package, TensorFlow",
         "ruff check",
         "ruff format",
-        "mypy",
-        "book",
-        "package",
-        "package",
-        "notebooks",
     ]
-    assert stages["package, TensorFlow"][1]["KERAS_BACKEND"] == "tensorflow"
+    chapters = [str(path) for path in notebooks.chapters()]
+    assert stages["notebooks"][0][-len(chapters) :] == chapters[::-1]
+    command, environment = stages["package, TensorFlow"]
+    assert environment["KERAS_BACKEND"] == "tensorflow"
+    files = [argument for argument in command if argument.endswith(".py")]
+    assert sorted(files) == sorted(map(str, notebooks.ROOT.glob("tests/test_*.py")))
     command, environment = stages["package, JAX"]
     assert environment["KERAS_BACKEND"] == "jax"
-    chapters = [path.name for path in notebooks.chapters()]
-    notebook_files = [Path(argument).name for argument in stages["notebooks"][0][-len(chapters) :]]
-    assert notebook_files == chapters[::-1]
-    files = {Path(argument).name for argument in command}
-    assert {"test_attention.py", "test_encoding.py"} <= files
-    assert "test_project.py" not in files
+    names = {Path(argument).name for argument in command}
+    assert {"test_attention.py", "test_encoding.py"} <= names
+    assert "test_project.py" not in names
 
 
 # tools/faults.py: a fault that nobody notices is reported.

@@ -1,22 +1,23 @@
-"""Check everything, one stage after the other, and count: `make test`.
+"""Check everything, in two queues side by side, and count: `make test`.
 
-A stage that fails does not keep the others from running. Every core gets one process, and each
-process its share of the threads.
+A stage that fails does not keep the others from running. One queue alone would leave cores idle
+whenever a stage begins or ends; each process gets its share of the threads.
 """
 
+import asyncio
 import os
 import re
-import subprocess
 import sys
 import tempfile
 import time
 import xml.etree.ElementTree as ElementTree
+from importlib import metadata
 from pathlib import Path
 
 from tools import notebooks
 
 CORES = os.cpu_count() or 1
-WORKERS = min(CORES, 4)  # each holds a backend: about 1 GB
+WORKERS = min(CORES, 3)  # of a stage; each holds a backend: about 1 GB
 PYTEST = [sys.executable, "-m", "pytest"]
 NBVAL = [
     *PYTEST,
@@ -25,9 +26,9 @@ NBVAL = [
     "--nbval-sanitize-with=tests/nbval-sanitize.cfg",
     "--nbval-cell-timeout=300",
 ]
-# A notebook is one chain of cells, and a test file shares its models: files are never split.
-PARALLEL = [f"--numprocesses={WORKERS}", "--dist=loadfile"]
-
+# A notebook is one chain of cells, and a test file shares its models: files are never split, and
+# taken as they are listed: the long ones first, so that the last ones end together.
+PARALLEL = [f"--numprocesses={WORKERS}", "--dist=loadfile", "--no-loadscope-reorder"]
 
 # What is built from the layers, and tested with them: its tests would prove the same twice.
 BUILT_FROM_LAYERS = r"explore_page|benchmarks|experiments|nlp104.figures|nlp104.cli\.main"
@@ -43,8 +44,16 @@ def uses_a_backend(path):
     return bool(imports("keras")) and not imports(BUILT_FROM_LAYERS)
 
 
-def stages(root=notebooks.ROOT):
-    """Name, command and environment of each stage."""
+def compile_fast():
+    """Flags of XLA for small programs, run once: what optimising costs is never earned back."""
+    flags = "--xla_backend_optimization_level=0"
+    if metadata.version("jax").startswith("0.10."):  # newer ones do not know the flag, and stop
+        flags += " --xla_cpu_use_fusion_emitters=false"  # they take twice as long to compile
+    return flags
+
+
+def queues(root=notebooks.ROOT):
+    """The stages that follow each other, twice: name, command and environment of each."""
     threads = str(max(1, CORES // WORKERS))
     limits = {
         "OMP_NUM_THREADS": threads,
@@ -52,33 +61,41 @@ def stages(root=notebooks.ROOT):
         "TF_NUM_INTEROP_THREADS": threads,
     }
     tensorflow = notebooks.environment(**limits)
-    # Small programs, run once: what optimising them costs is never earned back.
-    jax = notebooks.environment(
-        **limits, KERAS_BACKEND="jax", XLA_FLAGS="--xla_backend_optimization_level=0"
-    )
+    jax = notebooks.environment(**limits, KERAS_BACKEND="jax", XLA_FLAGS=compile_fast())
     ruff = [sys.executable, "-m", "ruff"]
-    on_jax = [str(path) for path in sorted(root.glob("tests/**/test_*.py")) if uses_a_backend(path)]
-    longest_first = reversed(notebooks.chapters(root))  # the book ends with whole trainings
+    tests = sorted(root.glob("tests/**/test_*.py"), key=lambda path: -path.stat().st_size)
+    on_jax = filter(uses_a_backend, tests)
+    chapters = reversed(notebooks.chapters(root))  # the book ends with whole trainings
     return [
-        ("ruff check", [*ruff, "check", "--quiet"], None),
-        ("ruff format", [*ruff, "format", "--check", "--quiet"], None),
-        ("mypy", [sys.executable, "-m", "mypy", "--no-error-summary"], None),
-        ("book", ["make", "--no-print-directory", "book"], None),
-        ("package, TensorFlow", [*PYTEST, *PARALLEL, "tests"], tensorflow),
-        ("package, JAX", [*PYTEST, *PARALLEL, *on_jax], jax),
-        ("notebooks", [*NBVAL, *PARALLEL, *map(str, longest_first)], tensorflow),
+        [
+            ("ruff check", [*ruff, "check", "--quiet"], None),
+            ("ruff format", [*ruff, "format", "--check", "--quiet"], None),
+            ("mypy", [sys.executable, "-m", "mypy", "--no-error-summary"], None),
+            ("book", ["make", "--no-print-directory", "book"], None),
+            ("notebooks", [*NBVAL, *PARALLEL, *map(str, chapters)], tensorflow),
+        ],
+        [
+            ("package, JAX", [*PYTEST, *PARALLEL, *map(str, on_jax)], jax),
+            ("package, TensorFlow", [*PYTEST, *PARALLEL, *map(str, tests)], tensorflow),
+        ],
     ]
 
 
-def run(command, environment, report):
+async def run(name, command, environment, report):
     """Run one stage; returns whether it succeeded and its counts of passed, failed, skipped."""
-    if command[: len(PYTEST)] != PYTEST:
-        return subprocess.call(command, cwd=notebooks.ROOT) == 0, (0, 0, 0)
-    succeeded = (
-        subprocess.call([*command, f"--junitxml={report}"], cwd=notebooks.ROOT, env=environment)
-        == 0
+    if command[: len(PYTEST)] == PYTEST:
+        command = [*command, f"--junitxml={report}"]
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        cwd=notebooks.ROOT,
+        env=environment,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+        limit=2**24,  # bytes of a line
     )
-    return succeeded, count(report)
+    async for line in process.stdout:  # those of two stages alternate
+        print(f"{name:20}{line.decode(errors='replace')}".rstrip(), flush=True)
+    return await process.wait() == 0, count(report)
 
 
 def count(report):
@@ -96,22 +113,36 @@ def clock(seconds):
     return f"{int(seconds) // 60} min {int(seconds) % 60:02d} s"
 
 
+async def run_all(wanted):
+    """Run the stages whose names begin with one of these; a row of the summary for each."""
+    with tempfile.TemporaryDirectory() as folder:
+
+        async def run_queue(stages):
+            rows = []
+            for name, command, environment in stages:
+                if wanted and not name.startswith(wanted):
+                    continue
+                print(f"== {name}", flush=True)
+                start = time.monotonic()
+                succeeded, counts = await run(
+                    name, command, environment, Path(folder, f"{name}.xml")
+                )
+                verdict = "ok" if succeeded else "FAILED"
+                rows.append((name, verdict, *counts, time.monotonic() - start))
+            return rows
+
+        finished = await asyncio.gather(*map(run_queue, queues()))
+    return [row for rows in finished for row in rows]
+
+
 def main(names):
     begin = time.monotonic()
-    rows, passed, broken = [], 0, []
-    with tempfile.TemporaryDirectory() as folder:
-        for number, (name, command, environment) in enumerate(stages()):
-            if names and not any(name.startswith(wanted) for wanted in names):
-                continue
-            print(f"\n== {name}", flush=True)
-            start = time.monotonic()
-            succeeded, counts = run(command, environment, Path(folder, f"{number}.xml"))
-            passed += counts[0]
-            broken += [] if succeeded else [name]
-            rows.append((name, "ok" if succeeded else "FAILED", *counts, time.monotonic() - start))
+    rows = asyncio.run(run_all(tuple(names)))
     print(f"\n{'stage':22}{'':>8}{'passed':>8}{'failed':>8}{'skipped':>9}{'seconds':>9}")
     for name, verdict, good, bad, skipped, seconds in rows:
         print(f"{name:22}{verdict:>8}{good:8}{bad:8}{skipped:9}{seconds:9.0f}")
+    passed = sum(good for _, _, good, *_ in rows)
+    broken = [name for name, verdict, *_ in rows if verdict != "ok"]
     total = clock(time.monotonic() - begin)
     if broken:
         print(f"\nFAILED: {', '.join(broken)} ({passed} passed in {total})")

@@ -12,6 +12,7 @@ import nbformat
 from nlp104.figures.chapter_map import chapter_map
 from nlp104.figures.explore.explorable import Explorable
 from nlp104.figures.language import PATTERNS, sheet
+from nlp104.translation import web
 from tools import notebooks
 
 
@@ -21,11 +22,14 @@ def redrawn(html):
         return html
     if topic := re.search(r'<figure class="nlp104 map">.*You are here: ([\w ]+)<', html, re.DOTALL):
         return chapter_map(topic[1]).html
-    style, scene = sheet(), re.match(r'<figure [^>]*data-scene="(\w+)"', html)
-    if scene:
+    style, code, scene = sheet(), None, re.match(r'<figure [^>]*data-scene="(\w+)"', html)
+    if html.startswith('<figure class="nlp104 translator"'):
+        style, code = web.style(), web.code()
+    elif scene:
         figure = Explorable(scene[1], "", {}, "", "")
-        style = figure.style
-        html = re.sub(r"(<script>.*?</script>)+", lambda _: figure.code, html, flags=re.DOTALL)
+        style, code = figure.style, figure.code
+    if code:
+        html = re.sub(r"(<script>.*?</script>)+", lambda _: code, html, flags=re.DOTALL)
         html = re.sub(r'<svg class="patterns".*?</svg>', lambda _: PATTERNS, html, flags=re.DOTALL)
     return re.sub(r"<style>.*?</style>", lambda _: f"<style>{style}</style>", html, flags=re.DOTALL)
 

@@ -5,7 +5,8 @@
 stores it in the folder NAME of ``nlp104/translation/models``, its weights rounded to 16 bits.
 Beside it stands ``card.json`` with the languages of the run; the examples in it, for the page of
 ``nlp104 serve``, and the other card, ``README.md``, are for you to write. Score the stored model,
-not that of the run: rounding may change a word.
+not that of the run: rounding may change a word. After another
+``eng-fra``, ``python -m tools.recording`` makes the picture of the README anew.
 """
 
 import argparse

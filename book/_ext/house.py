@@ -305,6 +305,7 @@ def renew_assets(app, env, added, changed, removed) -> list[str]:
 def setup(app):
     """Connect all of the above; called by Sphinx."""
     prepare_autodoc()
+    app.setup_extension("live_translator")
     # Jupyter Book always sets this; the extension that would know it is left out.
     app.add_config_value("comments_config", {}, "")
     app.connect("env-get-outdated", renew_assets)

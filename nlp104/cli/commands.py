@@ -17,7 +17,7 @@ from nlp104.training.run_record import read_record
 from nlp104.training.settings import PATHS, complete_settings
 from nlp104.translation import pretrained
 from nlp104.translation.evaluation import score
-from nlp104.translation.export import export_translator
+from nlp104.translation.export import export_page, export_translator
 from nlp104.translation.serve import PORT, TranslationServer
 from nlp104.translation.translator import Translator
 from nlp104.utils.errors import InputError
@@ -101,15 +101,28 @@ def evaluate(model, split="test", limit=None, show=5, data_dir=None, **given):
 
 
 def export(model, output, **options):
-    """Writes a model for servers that know nothing of this package.
+    """Writes a model for others to use, who need not know this package.
 
     Args:
         model: Directory of a trained model, or the name of one of the book.
-        output: The directory to make.
+        output: The directory to make; or the file to write, with ``format="web"``.
         **options: Of `export.export_translator`.
     """
+    if options.get("format") == "web":
+        return _export_page(model, output, {name for name in options if name != "format"})
     export_translator(_translator(model), output, **options)
     print(f"The exported model is in {output}: from token ids to token ids, with its tokenizers.")
+    return 0
+
+
+def _export_page(model, output, others):
+    if others:
+        raise InputError(
+            "Expected no other options with --format web: on the page its reader chooses how to "
+            f"search. Received: {', '.join(sorted(others))}."
+        )
+    export_page(_translator(model), output, Path(model).name, _card(model))
+    print(f"The page is {output}: open it in a browser. It needs no server and no network.")
     return 0
 
 
@@ -120,13 +133,18 @@ def serve(model="eng-fra", port=PORT):
         model: Directory of a trained model, or the name of one of the book.
         port: Where to listen; 0: at any port that is free.
     """
-    card = pretrained.read_card(pretrained.FOLDER / model if _is_of_the_book(model) else model)
-    with TranslationServer(_translator(model), Path(model).name, port, **card) as server:
-        print(f"{server.about['model']} translates at {server.url} (Ctrl-C ends it)", flush=True)
+    name = Path(model).name
+    with TranslationServer(_translator(model), name, port, _card(model)) as server:
+        print(f"{name} translates at {server.url} (Ctrl-C ends it)", flush=True)
         with contextlib.suppress(KeyboardInterrupt):
             server.serve_forever()
     print()
     return 0
+
+
+def _card(model):
+    """What is recorded of a model, see `pretrained.read_card`."""
+    return pretrained.read_card(pretrained.FOLDER / model if _is_of_the_book(model) else model)
 
 
 def _translator(model):

@@ -5,10 +5,9 @@ those of the model are the fields of ``transformer.config``.
 """
 
 import argparse
-import contextlib
-import math
 
 from nlp104 import __version__
+from nlp104.cli.numbers import TYPES, at_least_0, count, fraction, port, positive, whole
 from nlp104.training.settings import DECAYS, DEFAULTS, DTYPES, EXPORT_FORMATS, SPLITS
 from nlp104.transformer.config import OPTIONS
 from nlp104.transformer.presets import PRESETS
@@ -57,6 +56,7 @@ _EXPORT_EXAMPLES = """\
 examples:
   nlp104 export --model eng-fra --output served
   nlp104 export --model eng-fra --output served-beam --beams 4
+  nlp104 export --model eng-fra --output page.html --format web
 """
 
 DATA_HELP = (
@@ -82,7 +82,7 @@ def make_parser():
     _add_train(_command(commands, "train", "train a model", _TRAIN_EXAMPLES))
     _add_translate(_command(commands, "translate", "translate sentences", _TRANSLATE_EXAMPLES))
     _add_evaluate(_command(commands, "evaluate", "score a model", _EVALUATE_EXAMPLES))
-    _add_export(_command(commands, "export", "write a model for servers", _EXPORT_EXAMPLES))
+    _add_export(_command(commands, "export", "write a model for others to use", _EXPORT_EXAMPLES))
     help = "serve a page on which you watch a model translate"
     _add_serve(_command(commands, "serve", help, _SERVE_EXAMPLES))
     return parser
@@ -109,7 +109,7 @@ def _add_train(parser):
     option("--target", "language to translate to (default: the corpus' own, for files fr)")
     option("--validation", "file or PREFIX of the validation pairs (default: 2 %% of --data)")
     option("--test", "file or PREFIX of the test pairs (default: 2 %% of --data)")
-    option("--pairs", "train on this many pairs only; grammar: make so many", type=_count)
+    option("--pairs", "train on this many pairs only; grammar: make so many", type=count)
     option("--data-dir", _DATA_DIR_HELP)
 
     option = _options(parser, "vocabulary")
@@ -122,14 +122,14 @@ def _add_train(parser):
     option(
         "--vocabulary-size",
         "largest number of tokens (default: 15000 words, 8000 sub-words, base and big 32000)",
-        type=_count,
+        type=count,
     )
     option(
         "--shared-vocabulary",
         "one vocabulary, and one embedding matrix, for both languages (default: for bpe)",
         action=argparse.BooleanOptionalAction,
     )
-    option("--max-length", "leave out pairs with more tokens on a side", type=_count)
+    option("--max-length", "leave out pairs with more tokens on a side", type=count)
 
     option = _options(parser, "model")
     option("--preset", "size: " + ", ".join(PRESETS), choices=PRESETS, metavar="NAME")
@@ -138,19 +138,19 @@ def _add_train(parser):
 
     option = _options(parser, "training")
     option("--output", "directory to make for the model and its run", required=True, metavar="DIR")
-    option("--epochs", "how often to go through the pairs", type=_count, metavar="N")
-    option("--batch-size", "pairs in a batch", type=_count, metavar="N")
-    option("--tokens-per-batch", "instead: positions in a batch", type=_count, metavar="N")
+    option("--epochs", "how often to go through the pairs", type=count, metavar="N")
+    option("--batch-size", "pairs in a batch", type=count, metavar="N")
+    option("--tokens-per-batch", "instead: positions in a batch", type=count, metavar="N")
     option(
         "--learning-rate",
         "the highest, at the end of the warm-up (default: (4000 * hidden_dim) ** -0.5)",
-        type=_positive,
+        type=positive,
         metavar="RATE",
     )
     option(
         "--warmup-steps",
         "steps in which it rises (default: 4000, or a tenth of all if that is less)",
-        type=_count,
+        type=count,
         metavar="N",
     )
     option(
@@ -159,7 +159,7 @@ def _add_train(parser):
         choices=DECAYS,
         metavar="NAME",
     )
-    option("--label-smoothing", "share spread over all tokens", type=_fraction, metavar="SHARE")
+    option("--label-smoothing", "share spread over all tokens", type=fraction, metavar="SHARE")
     option(
         "--dtype",
         "what the arithmetic is done in; the weights stay float32, and so does the model that is "
@@ -167,8 +167,8 @@ def _add_train(parser):
         choices=DTYPES,
         metavar="NAME",
     )
-    option("--patience", "stop after N epochs without improvement", type=_count, metavar="N")
-    option("--average", "average the last N epochs, do not take the best", type=_count, metavar="N")
+    option("--patience", "stop after N epochs without improvement", type=count, metavar="N")
+    option("--average", "average the last N epochs, do not take the best", type=count, metavar="N")
     option("--seed", "decides all that is random", type=int)
     option(
         "--resume",
@@ -176,6 +176,12 @@ def _add_train(parser):
         action="store_true",
     )
     option("--quiet", "print only the end", action="store_true")
+    option(
+        "--distribute",
+        "train on many devices, with KERAS_BACKEND=jax: data (each takes rows of a batch), or "
+        "model:ROWSxSLICES, as model:2x4 (groups of 4 share the weights)",
+        metavar="HOW",
+    )
 
 
 def _add_model_option(option, name, help, type="text", **limits):
@@ -186,7 +192,7 @@ def _add_model_option(option, name, help, type="text", **limits):
     else:
         metavar = None if "choices" in limits else {"count": "N"}.get(type, type.upper())
         option(
-            flag, f"{help}, instead of the preset's", type=_TYPES[type], metavar=metavar, **limits
+            flag, f"{help}, instead of the preset's", type=TYPES[type], metavar=metavar, **limits
         )
 
 
@@ -208,17 +214,17 @@ def _add_evaluate(parser):
     option("--test", "file or PREFIX of the test pairs, as in training")
     option("--data-dir", _DATA_DIR_HELP)
     option("--split", "test (default), validation or train", choices=SPLITS, metavar="SPLIT")
-    option("--limit", "score only the first N sentences", type=_count, metavar="N")
-    option("--show", "print N translations (default: 5)", type=_whole, metavar="N")
+    option("--limit", "score only the first N sentences", type=count, metavar="N")
+    option("--show", "print N translations (default: 5)", type=whole, metavar="N")
     _add_decoding(option)
 
 
 def _add_export(parser):
     option = _options(parser)
     option("--model", _MODEL_HELP, required=True, metavar="MODEL")
-    option("--output", "directory to make", required=True, metavar="DIR")
-    help = "tf_saved_model (default) or onnx, which needs tf2onnx"
-    option("--format", help, choices=EXPORT_FORMATS, metavar="NAME")
+    option("--output", "directory to make; web: file to write", required=True, metavar="PATH")
+    help = "tf_saved_model (default), onnx, which needs tf2onnx, or web, a page"
+    option("--format", help, choices=(*EXPORT_FORMATS, "web"), metavar="NAME")
     _add_beams(option)
     _add_max_length(option)
 
@@ -226,12 +232,12 @@ def _add_export(parser):
 def _add_serve(parser):
     option = _options(parser)
     option("--model", _MODEL_HELP + " (default: eng-fra)", metavar="MODEL")
-    option("--port", "port to listen at; 0: any that is free (default: 8104)", type=_port)
+    option("--port", "port to listen at; 0: any that is free (default: 8104)", type=port)
 
 
 def _add_decoding(option):
     """Options of `Translator.translate`, under the names that it has for them."""
-    option("--batch-size", "sentences at a time (default: 32)", type=_count, metavar="N")
+    option("--batch-size", "sentences at a time (default: 32)", type=count, metavar="N")
     _add_beams(option)
     option(
         "--jit-compile",
@@ -244,14 +250,14 @@ def _add_beams(option):
     option(
         "--beams",
         "beam search that keeps N beginnings (default: 1, greedy)",
-        type=_count,
+        type=count,
         metavar="N",
         dest="num_beams",
     )
     option(
         "--length-penalty",
         "of beam search; more of it gives longer translations (default: 0.6)",
-        type=_at_least_0,
+        type=at_least_0,
         metavar="A",
     )
 
@@ -260,7 +266,7 @@ def _add_max_length(option):
     option(
         "--max-length",
         "longest translation (default: 50 more than the source)",
-        type=_count,
+        type=count,
         metavar="N",
     )
 
@@ -276,24 +282,3 @@ def _options(parser, title=None):
         group.add_argument(flag, help=help, **kwargs)
 
     return option
-
-
-def _number(kind, fits, expected):
-    """Returns a function that reads a number from a text, as `argparse` wants it."""
-
-    def read(text):
-        with contextlib.suppress(ValueError):
-            if fits(value := kind(text)):
-                return value
-        raise argparse.ArgumentTypeError(f"expected {expected}, found {text!r}")
-
-    return read
-
-
-_count = _number(int, lambda value: value >= 1, "an integer of at least 1")
-_whole = _number(int, lambda value: value >= 0, "an integer of at least 0")
-_port = _number(int, lambda value: 0 <= value < 65536, "an integer from 0 to 65535")
-_fraction = _number(float, lambda value: 0 <= value < 1, "a number from 0 to less than 1")
-_at_least_0 = _number(float, lambda value: 0 <= value < math.inf, "a number of at least 0")
-_positive = _number(float, lambda value: 0 < value < math.inf, "a number above 0")
-_TYPES = {"count": _count, "fraction": _fraction, "positive": _positive, "text": str}

@@ -1,5 +1,6 @@
 """``nlp104 train``, step by step: read, tokenise, batch, build, fit, save."""
 
+import contextlib
 import shlex
 import sys
 from pathlib import Path
@@ -7,11 +8,13 @@ from pathlib import Path
 import keras
 
 from nlp104.training.checkpoints import average_checkpoints, epoch_checkpoints
+from nlp104.training.distribution import make_distribution, require_sliced
 from nlp104.training.loop import train as fit
 from nlp104.training.optimizer import compile_model
 from nlp104.training.pipeline import (
     build_model,
     make_batches,
+    model_config,
     peak_learning_rate,
     read_corpus,
     train_tokenizers,
@@ -32,7 +35,7 @@ from nlp104.utils.errors import InputError, OccupiedError
 SAMPLE = 100  # validation sentences that are translated at the end
 
 
-def train(output, resume=False, quiet=False, data_dir=None, **given):
+def train(output, resume=False, quiet=False, data_dir=None, distribute=None, **given):
     """Trains a model and keeps everything about the run in the directory `output`.
 
     Nothing is written before the data have been read and the model has been built.
@@ -42,6 +45,8 @@ def train(output, resume=False, quiet=False, data_dir=None, **given):
         resume: Whether to continue the run in it.
         quiet: Whether to print only the end.
         data_dir: Where the named corpora lie.
+        distribute: The devices, as of `nlp104.training.distribution.parse_grid`. It is no setting:
+            a run may go on with others.
         **given: Some of the settings in `settings.DEFAULTS`.
 
     Returns:
@@ -54,12 +59,17 @@ def train(output, resume=False, quiet=False, data_dir=None, **given):
 
     corpus = _read(settings, data_dir, record, say)
     tokenizers = _tokenise(corpus, settings, output if resume else None, say)
+    places = {key: given[key] for key in PATHS if key in given}
+    places |= {"data_dir": data_dir} if data_dir else {}
+    with _devices(distribute, tokenizers, settings, say):
+        return _train(output, settings, corpus, tokenizers, record, resume, quiet, places, say)
+
+
+def _train(output, settings, corpus, tokenizers, record, resume, quiet, places, say):
+    """From the tokenizers to the trained model."""
     training, validation = _batch(corpus, tokenizers, settings, say)
     model, settings = _build(tokenizers, settings, len(training), say)
     _record(output, settings, corpus, tokenizers, model, training, record)
-
-    places = {key: given[key] for key in PATHS if key in given}
-    places |= {"data_dir": data_dir} if data_dir else {}
     try:
         fit(
             model,
@@ -129,6 +139,15 @@ def _tokenise(corpus, settings, begun, say):
     return tokenizers
 
 
+def _devices(distribute, tokenizers, settings, say):
+    """The devices that were asked for, as a scope; without any, one that changes nothing."""
+    if distribute is None:
+        return contextlib.nullcontext()
+    devices = make_distribution(distribute, model_config(tokenizers, settings))
+    say(f"devices     {devices.device_mesh.devices.size}: {distribute}")
+    return devices.scope()
+
+
 def _batch(corpus, tokenizers, settings, say):
     """Training and validation pairs as batches."""
     training = make_batches(corpus.train, tokenizers, settings)
@@ -150,7 +169,11 @@ def _build(tokenizers, settings, steps_per_epoch, say):
     total = steps if settings["decay"] == "linear" else None
     schedule = WarmupSchedule(settings["learning_rate"], settings["warmup_steps"], total)
     compile_model(model, schedule, settings["label_smoothing"])
-    say(f"model       {settings['preset']}, {model.count_params():,} parameters")
+    sliced = require_sliced(model)
+    say(
+        f"model       {settings['preset']}, {model.count_params():,} parameters"
+        + f", {len(sliced)} of {len(model.trainable_variables)} arrays sliced" * bool(sliced)
+    )
     return model, settings
 
 

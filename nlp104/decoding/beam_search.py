@@ -12,6 +12,7 @@ from keras import ops
 from nlp104.attention.masks import padding_mask
 from nlp104.data.tokenizer import END_ID, PAD_ID, START_ID
 from nlp104.decoding.compiled import prepare, run, trim
+from nlp104.transformer.language_model import LanguageModel
 from nlp104.utils.arguments import require_not_negative, require_positive
 
 NEVER = -np.inf  # the score of a place that no hypothesis has taken
@@ -67,7 +68,7 @@ def beam_search(
 
     Args:
         model: `nlp104.Transformer`.
-        encoder_token_ids: As for `greedy`.
+        encoder_token_ids: Sources, as for `greedy`.
         num_beams: Number of beginnings to keep, k.
         length_penalty: α, at least 0, where log-probabilities are compared as they are. More of it
             gives longer translations.
@@ -95,6 +96,8 @@ def beam_search(
         Vous dormez. -0.4
         Vous voyez. -5.0
     """
+    if isinstance(model, LanguageModel):
+        raise ValueError("Beam search translates: expected a Transformer. Received: LanguageModel.")
     require_positive(num_beams=num_beams)
     if num_best is not None:
         require_positive(num_best=num_best)

@@ -11,34 +11,40 @@ import keras
 import numpy as np
 from keras import ops
 
+from nlp104.transformer.language_model import LanguageModel
 from nlp104.utils.errors import InputError
 
-EXTRA_LENGTH = 50  # so much longer than its source may a translation be (Vaswani et al., 6.1)
+EXTRA_LENGTH = 50  # by so many tokens what is written may exceed what was given (Vaswani, 6.1)
 ROUND = 16  # lengths are rounded up to a multiple where every new shape is compiled
 
 
-def prepare(model, encoder_token_ids, max_length, jit_compile):
+def prepare(model, token_ids, max_length, jit_compile):
     """Check the arguments that all ways to decode share.
 
     Returns:
-        Token ids `[rows, source]`, the number of tokens that each row may have `[rows]`, and the
-        largest of these. Where the backend compiles each shape, rows are added (which may have no
-        token) and all sizes are rounded up.
+        Token ids, the number of tokens that each row may have `[rows]`, and the largest of these.
+        The ids are `[rows, source]`; prompts have space for what continues them, `[rows, steps]`.
+        Where the backend compiles each shape, rows are added (which may have no token) and all
+        sizes are rounded up.
     """
-    ids = _checked(model, encoder_token_ids)
-    longest = model.max_sequence_length
+    ids = _checked(model, token_ids)
+    lengths, longest = np.count_nonzero(ids, axis=1), model.max_sequence_length
     if max_length is None:
-        lengths = np.count_nonzero(ids, axis=1)
         limits = np.minimum(lengths + EXTRA_LENGTH, longest)  # [batch]
     else:
         require_max_length(model, max_length)
         limits = np.full(len(ids), max_length)
+    continues = isinstance(model, LanguageModel)
+    if continues:
+        _check_prompts(ids, lengths, limits)
     num_steps = int(limits.max())
     if jit_compile or keras.backend.backend() == "jax":
         rows = 2 ** (len(ids) - 1).bit_length() - len(ids)
         columns = min(-ids.shape[1] % ROUND, longest - ids.shape[1])
         ids, limits = np.pad(ids, ((0, rows), (0, columns))), np.pad(limits, (0, rows))
         num_steps = min(num_steps + -num_steps % ROUND, longest)
+    if continues:
+        ids = np.pad(ids, ((0, 0), (0, num_steps)))[:, :num_steps]
     return ids, limits.astype("int32"), num_steps
 
 
@@ -52,13 +58,26 @@ def require_max_length(model, max_length):
         )
 
 
+def _check_prompts(ids, lengths, limits):
+    if not lengths.all() or (np.cumprod(ids != 0, axis=1).sum(axis=1) != lengths).any():
+        raise ValueError(
+            "Expected prompts of at least one token each, padded with 0 at the end. Received: "
+            "a row that begins with 0, or has a token after a 0."
+        )
+    if (lengths > limits).any():
+        raise ValueError(
+            f"Expected prompts of at most max_length={limits.max()} tokens. "
+            f"Received: one of {lengths.max()}."
+        )
+
+
 def run(function, model, arrays, num_steps, jit_compile, **settings):
     """Run a program, compiled for the first call with this model and these settings.
 
     Args:
         function: ``function(model, *arrays, num_steps=…, **settings)``, which returns a tuple of
             tensors.
-        model: `nlp104.Transformer`.
+        model: `nlp104.Transformer` or `nlp104.transformer.LanguageModel`.
         arrays: NumPy arrays. New values and new lengths need no new program.
         num_steps: Number of steps to make space for.
         jit_compile: Whether TensorFlow compiles with XLA, a program for each shape.
@@ -124,7 +143,7 @@ def _checked(model, ids):
     ids = np.asarray(ids)
     if ids.ndim != 2 or 0 in ids.shape or not np.issubdtype(ids.dtype, np.integer):
         raise ValueError(
-            "Expected integer token ids of shape [batch, source] with at least one row and one "
+            "Expected integer token ids of shape [batch, length] with at least one row and one "
             f"column, received {ids.dtype} of shape {list(ids.shape)}."
         )
     if ids.min() < 0 or ids.max() >= model.source_vocabulary_size:
@@ -134,12 +153,12 @@ def _checked(model, ids):
         )
     if ids.shape[1] > model.max_sequence_length:
         raise ValueError(
-            f"Expected at most max_sequence_length={model.max_sequence_length} source tokens, "
+            f"Expected at most max_sequence_length={model.max_sequence_length} tokens in a row, "
             f"received {ids.shape[1]}."
         )
     return ids.astype("int32")
 
 
 def trim(ids):
-    """Without the columns of nothing but padding: `[…, num_steps]` to `[…, target]`."""
+    """Without the columns of nothing but padding: `[…, num_steps]` to `[…, length]`."""
     return ids[..., : np.count_nonzero(ids, axis=-1).max()]

@@ -14,7 +14,7 @@ from nlp104.utils.arguments import require_positive, require_seed
 
 def sample(
     model,
-    encoder_token_ids,
+    token_ids,
     temperature=1.0,
     top_k=None,
     top_p=None,
@@ -22,26 +22,26 @@ def sample(
     max_length=None,
     jit_compile=False,
 ):
-    """Translate by drawing every token from the distribution that the model gives.
+    """Translate, or continue, by drawing every token from the distribution that the model gives.
 
     The probabilities are softmax(logits / temperature). Of them only the `top_k` largest are kept
     (Fan et al., 2018), of these the fewest that together reach `top_p` (Holtzman et al., 2020), and
     what is kept is scaled to a sum of 1.
 
     Args:
-        model: `nlp104.Transformer`.
-        encoder_token_ids: As for `greedy`.
+        model: As for `greedy`.
+        token_ids: As for `greedy`.
         temperature: Below 1 the probable tokens become more so; towards 0 this becomes `greedy`.
         top_k: Number of tokens to draw from; all by default. With 1 this is `greedy`.
         top_p: Probability of the tokens to draw from, above 0 and at most 1; all by default.
-        seed: Integer of at least 0. The same seed gives the same translations: the random numbers
+        seed: Integer of at least 0. The same seed gives the same texts: the random numbers
             are the same on every backend, and those of a row depend on its place alone. By default
             one is drawn with the module `random`, which `keras.utils.set_random_seed` sets.
         max_length: As for `greedy`.
         jit_compile: As for `greedy`.
 
     Returns:
-        Integers of shape `[batch, target]`, as `greedy`.
+        Integers of shape `[batch, length]`, as `greedy`.
 
     Raises:
         ValueError: As `greedy`, and if another argument is out of its range.
@@ -65,7 +65,7 @@ def sample(
     if top_p is not None and not 0 < top_p <= 1:
         raise ValueError(f"`top_p` must be above 0 and at most 1. Received: {top_p!r}.")
     seed = require_seed(random.getrandbits(32) if seed is None else seed)
-    ids, limits, num_steps = prepare(model, encoder_token_ids, max_length, jit_compile)
+    ids, limits, num_steps = prepare(model, token_ids, max_length, jit_compile)
     draws = [
         np.random.default_rng((seed, row)).random(num_steps, "float32") for row in range(len(ids))
     ]
@@ -80,10 +80,10 @@ def sample(
         jit_compile,
         top_k=top_k,
     )
-    return trim(output[: len(encoder_token_ids)])
+    return trim(output[: len(token_ids)])
 
 
-def _sample(model, encoder_token_ids, limits, draws, temperature, top_p, num_steps, top_k):
+def _sample(model, token_ids, limits, draws, temperature, top_p, num_steps, top_k):
     def choose(logits, step):
         logits = logits / temperature
         if top_k is None:
@@ -100,4 +100,4 @@ def _sample(model, encoder_token_ids, limits, draws, temperature, top_p, num_ste
         place = ops.sum(ops.cast(before, "int32"), axis=1, keepdims=True)
         return ops.take_along_axis(tokens, place, axis=1)[:, 0]
 
-    return write(model, encoder_token_ids, limits, num_steps, choose)
+    return write(model, token_ids, limits, num_steps, choose)

@@ -77,8 +77,9 @@ TOPICS = {
         "One word comes out at the top, goes in again at the bottom, and the next one follows.",
     ),
 }
-WIDTH, LEFT, RIGHT = 320, 76, 236
-BOX = 118
+WIDTH, LEFT, RIGHT = 320, 78, 236
+LETTERS = 12.5  # pixels: more than 11 where the page is 320 wide
+BOX = 126
 
 
 class ChapterMap:
@@ -148,10 +149,10 @@ def _draw(topic):
 
     def block(name, x, y, height=22):
         with part(name) as look:
-            drawing.box(x - BOX / 2, y, BOX, height, SPOKEN.get(name, name), size=12, **look)
+            drawing.box(x - BOX / 2, y, BOX, height, SPOKEN.get(name, name), size=LETTERS, **look)
 
     def words(x, y, text, lit):
-        drawing.text(x, y, text, anchor="middle", size=12, muted=not lit, strong=lit)
+        drawing.text(x, y, text, anchor="middle", size=LETTERS, muted=not lit, strong=lit)
 
     def sub_layer(name, x, y, side):
         """One sub-layer from its upper edge down: normalise, add, the part, the wire past it."""
@@ -171,17 +172,17 @@ def _draw(topic):
     foot = high + 3 * step  # below the first layer of both
     drawing.wire([(RIGHT, 20), (RIGHT, foot + 64)])
     drawing.wire([(LEFT, high + step - 14), (LEFT, foot + 64)])
-    for x, top, side in ((LEFT, high + step, -8), (RIGHT, high, BOX + 3)):
+    for x, top, side in ((LEFT, high + step, -8), (RIGHT, high, BOX)):
         size = {
-            "x": x - BOX / 2 - 15,
+            "x": x - BOX / 2 - 11,
             "y": top - 6,
-            "width": BOX + 30,
+            "width": BOX + 22,
             "height": foot - top + 2,
             "rx": 10,
         }
         with part("layers") as look:
             drawing.add("rect", **size, class_="frame" + " lit" * look["lit"])
-            drawing.text(x - BOX / 2 + side, top - 16, "N ×", size=12, muted=True)
+            drawing.text(x - BOX / 2 + side, top - 16, "N ×", size=LETTERS, muted=True)
     cross = high + step + 47  # the height of the decoder's cross-attention
     bend = (LEFT + RIGHT) / 2
     for shift, concept in ((-3, "k"), (3, "v")):

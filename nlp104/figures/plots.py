@@ -13,6 +13,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
 from nlp104.figures.language import CONCEPTS
+from nlp104.figures.layouts import scale
 from nlp104.figures.style import (
     ATTENTION,
     CELL,
@@ -118,7 +119,7 @@ def heatmap(
             place = column + 0.5, row + 0.5
             axes.text(*place, number, ha="center", va="center", fontsize=size)
     else:
-        _scale(image, axes, 0.8)
+        scale(image, axes, shrink=0.8)
     return axes.figure
 
 
@@ -151,7 +152,7 @@ def head_grid(weights, rows, columns, *, title="", names=None, mask=None, alignm
         place.tick_params(labelleft=head % across == 0)
     for unused in axes.flat[heads:]:
         unused.remove()
-    _scale(image, axes.flat[:heads], 0.8 / down)
+    scale(image, axes.flat[:heads], shrink=0.8 / down)
     figure.suptitle(title, x=0.01, ha="left", size=9.75, weight="bold")
     return figure
 
@@ -281,13 +282,6 @@ def _draw_matrix(axes, values, rows, columns, mask, alignment, limits, strongest
     axes.tick_params(labelcolor=INK)
     axes.spines[:].set(visible=False)
     return image, visible
-
-
-def _scale(image, axes, shrink):
-    """The bar that says which colour is which number."""
-    bar = image.figure.colorbar(image, ax=axes, shrink=shrink)
-    bar.outline.set_visible(False)
-    bar.solids.set(rasterized=True, edgecolor="face")
 
 
 def _cell(row, column, **look):

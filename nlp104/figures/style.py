@@ -14,16 +14,15 @@ import io
 import re
 import textwrap
 
-import numpy as np
 from matplotlib import rc_context
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.text import Text
-from matplotlib.transforms import ScaledTranslation
 
 from nlp104.figures.drawing import Layouts
 from nlp104.figures.language import PATTERNS, TOKENS, sheet, with_tokens
+from nlp104.figures.layouts import LETTER, spread, stack
 
 
 def _light(token):
@@ -85,8 +84,6 @@ STYLE = {
     "hatch.color": HATCH,
     "hatch.linewidth": 1.6,
 }
-PAGE, PHONE = 7.6, 3.6  # inches: the column of a page, and of a phone of 360 pixels
-LETTER = 0.6  # width of a letter as a share of its height, generously
 MATHS = "font-family: 'DejaVu Sans', Verdana, sans-serif"  # its letters are placed one by one
 
 
@@ -133,10 +130,9 @@ def to_html(figure, alt):
         content = PATTERNS + _layouts(figure._asdict(), label)
     else:
         drawings = {}
-        figures = {"wide": (figure, _spread), "narrow": (_narrow(figure), _stack)}
+        figures = {"wide": (figure, spread), "narrow": (_narrow(figure), stack)}
         for layout, (drawn, arrange) in figures.items():
-            arrange(drawn)
-            drawings[f"plot {layout}"] = _svg(drawn, layout)
+            drawings[f"plot {layout}"] = _svg(drawn, layout, arrange(drawn))
         content = _layouts(drawings, label)
     return f'<figure class="nlp104 still"><style>{sheet()}</style>{content}</figure>'
 
@@ -182,62 +178,8 @@ def show(figure, alt):
     display({"text/html": to_html(figure, alt), "text/plain": alt}, raw=True)
 
 
-def _spread(figure):
-    """Not wider than the column of a page, lest its letters shrink."""
-    width, height = figure.get_size_inches()
-    if width > PAGE:
-        figure.set_size_inches(PAGE, height * (PAGE / width) ** 0.5)
-
-
-def _stack(figure):
-    """The layout for a phone: one panel below the other."""
-    panels = [axes for axes in figure.axes if axes.get_subplotspec() is not None and axes.axison]
-    if not panels:  # drawn by hand: it can only shrink
-        return
-    width, height = figure.get_size_inches()
-    heights = []
-    for axes in panels:
-        rows, columns = axes.get_gridspec().get_geometry()
-        share = min(1.0, PHONE * columns / width)
-        whole = height / rows
-        if axes.get_aspect() == "auto":
-            heights.append(max(1.7, whole * share**0.6))
-        else:  # a matrix keeps its form; an inch is for the letters
-            form = abs(np.ptp(axes.get_ylim()) / np.ptp(axes.get_xlim()))
-            heights.append(min(4.6, (PHONE - 1.1) * form + 1.0))
-    stack = figure.add_gridspec(len(panels), 1, height_ratios=heights)
-    for place, axes in zip(stack, panels, strict=True):
-        axes.set_subplotspec(place)
-        axes.tick_params(labelleft=True)
-        names = [label for label in axes.get_xticklabels() if label.get_text()]
-        wide = sum((len(n.get_text()) + 1) * LETTER * n.get_fontsize() / 72 for n in names)
-        if axes.get_aspect() != "auto" and wide > 2.6:
-            axes.tick_params(axis="x", labelrotation=90)
-            for label in names:
-                label.set(ha="center", rotation_mode="default")
-    figure.set_size_inches(PHONE, sum(heights))
-    if any(axes.get_legend() for axes in panels):
-        figure.draw_without_rendering()  # from here on it is known how high names and legends are
-        heights = [h + _legend_below(axes) for h, axes in zip(heights, panels, strict=True)]
-        stack.set_height_ratios(heights)
-        figure.set_size_inches(PHONE, sum(heights))
-
-
-def _legend_below(axes):
-    """Moves the legend of a panel below it, where no curve runs; returns the height it takes."""
-    legend = axes.get_legend()
-    if legend is None:
-        return 0.0
-    dots = axes.figure.dpi
-    down = (axes.bbox.y0 - axes.xaxis.get_tightbbox().y0) / dots
-    lower = ScaledTranslation(0, -down, axes.figure.dpi_scale_trans)
-    legend.set_loc("upper left")
-    legend.set_bbox_to_anchor((0, 0), axes.transAxes + lower)
-    return legend.get_window_extent().height / dots
-
-
 @styled
-def _svg(figure, salt):
+def _svg(figure, salt, larger=1.0):
     """The figure as an SVG element: sizes in pixels, colours as tokens, letters of the page."""
     with rc_context({"svg.hashsalt": salt}):  # the identifiers of two layouts must differ
         canvas = FigureCanvasSVG(figure)
@@ -256,7 +198,8 @@ def _svg(figure, salt):
     svg = re.sub(r"(<text[^>]*?) ?font-family: [^;\"]*;?", r"\1", svg)
     svg = re.sub(r"\s*\n\s*", " ", svg)
     width, height = figure.get_size_inches()
-    head = f'<svg viewBox="0 0 {72 * width:g} {72 * height:g}" style="width:{96 * width:.0f}px">'
+    wide = 96 * larger * width
+    head = f'<svg viewBox="0 0 {72 * width:g} {72 * height:g}" style="width:{wide:.0f}px">'
     return with_tokens(re.sub(r"<svg[^>]*>", head, svg, count=1))
 
 

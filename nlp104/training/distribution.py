@@ -46,7 +46,7 @@ def parse_grid(text):
             rows and weights.
 
     Returns:
-        Devices over the rows of a batch (None: all there are) and over the weights.
+        Devices over the rows of a batch, None for all there are, and over the weights.
 
     Raises:
         ValueError: If it is neither.

@@ -8,8 +8,10 @@ import keras
 from nlp104.data.batches import Batches
 from nlp104.data.corpus import load_corpus
 from nlp104.data.tokenizer import Tokenizer
-from nlp104.transformer.config import OPTIONS
+from nlp104.training.distribution import num_replicas
+from nlp104.transformer.config import OPTIONS, TransformerConfig
 from nlp104.transformer.model import Transformer
+from nlp104.transformer.presets import PRESETS
 from nlp104.utils.errors import InputError
 
 
@@ -50,6 +52,7 @@ def make_batches(pairs, tokenizers, settings):
         tokens_per_batch=settings["tokens_per_batch"],
         max_length=settings["max_length"],
         bucket_width=8 if _compiles_every_shape() else 1,
+        multiple_of=num_replicas(),
         seed=settings["seed"],
     )
 
@@ -64,23 +67,27 @@ def _compiles_every_shape():
     return not all(name.startswith("cpu:") for name in keras.distribution.list_devices())
 
 
-def build_model(tokenizers, settings):
-    """A `nlp104.Transformer` with random weights, for these vocabularies."""
+def model_config(tokenizers, settings):
+    """The `nlp104.transformer.TransformerConfig` for these vocabularies."""
     source, target = (tokenizer.vocabulary_size for tokenizer in tokenizers)
-    model = Transformer.from_preset(
-        settings["preset"],
-        target,
+    chosen = {name: settings[name] for name in OPTIONS if settings[name] is not None}
+    config = TransformerConfig(
+        vocabulary_size=target,
         source_vocabulary_size=source,
         tie_embeddings=settings["shared_vocabulary"],
-        dtype=settings["dtype"],
-        **{name: settings[name] for name in OPTIONS if settings[name] is not None},
+        **{**PRESETS[settings["preset"]], **chosen},
     )
-    if settings["max_length"] > model.max_sequence_length:
+    if settings["max_length"] > config.max_sequence_length:
         raise InputError(
-            f"Expected --max-length of at most {model.max_sequence_length:,}, the most that the "
+            f"Expected --max-length of at most {config.max_sequence_length:,}, the most that the "
             f"model reads. Received: {settings['max_length']:,}."
         )
-    return model
+    return config
+
+
+def build_model(tokenizers, settings):
+    """A `nlp104.Transformer` with random weights, for these vocabularies."""
+    return Transformer(model_config(tokenizers, settings), dtype=settings["dtype"])
 
 
 def peak_learning_rate(settings, steps, model):

@@ -1,4 +1,4 @@
-"""The Transformer: its configuration, its blocks, its two stacks and the model.
+"""The Transformer: its configuration, its blocks, its two stacks and the models made of them.
 
 What is special, the cache of decoding and the padding that is skipped in training, has a module
 of its own.
@@ -13,6 +13,7 @@ __all__, __getattr__, __dir__ = attach(
         "decoder": ["Decoder", "DecoderLayer"],
         "encoder": ["Encoder", "EncoderLayer"],
         "feed_forward": ["FeedForward"],
+        "language_model": ["LanguageModel"],
         "model": ["Transformer"],
         "output_head": ["OutputHead"],
         "presets": ["PRESETS"],

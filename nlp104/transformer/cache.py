@@ -1,4 +1,4 @@
-"""The key/value cache: what a decoder keeps while it writes one token after the other.
+"""The key/value cache: what a model keeps while it writes one token after the other.
 
 Keys and values of a token depend on that token and those before it alone, so none is ever computed
 twice. Hypotheses of a beam are decoded side by side, and no key or value moves when one of them is
@@ -14,23 +14,25 @@ from nlp104.attention.projections import Projections
 
 
 class LayerCache(NamedTuple):
-    """What one decoder layer keeps.
+    """What one layer keeps.
+
+    The last three are a decoder layer's, which looks at a source, too; others leave them empty.
 
     Attributes:
         keys: those of the self-attention, `[batch, heads, max_length, num_beams, head_dim]`; zeros
             where nothing is written yet.
         values: the same.
+        self_projections: the weights of the self-attention, made once for all steps.
         source_keys: those of the encoder's output, `[batch, heads, source, head_dim]`, which serve
             all hypotheses of a row and all steps.
         source_values: the same.
-        self_projections: the weights of the self-attention, made once for all steps.
-        cross_projections: those of the cross-attention.
+        cross_projections: the weights of the cross-attention.
 
     Example:
         >>> from keras import ops
         >>> from nlp104.transformer.cache import LayerCache
         >>> empty, new = ops.zeros((1, 1, 3, 1, 2)), ops.ones((1, 1, 1, 2))
-        >>> cache = LayerCache(empty, empty, None, None, None, None).write(1, new, new)
+        >>> cache = LayerCache(empty, empty, None).write(1, new, new)
         >>> keys, values = cache.read()
         >>> print(ops.convert_to_numpy(keys[0, 0]))  # the second of three steps is written
         [[0. 0.]
@@ -40,10 +42,28 @@ class LayerCache(NamedTuple):
 
     keys: Any
     values: Any
-    source_keys: Any
-    source_values: Any
-    self_projections: Projections
-    cross_projections: Projections
+    self_projections: Projections | None
+    # Not None, which TensorFlow's loops take for a tensor.
+    source_keys: Any = ()
+    source_values: Any = ()
+    cross_projections: Projections | tuple[()] = ()
+
+    def look(self, attention, x, step, past):
+        """The self-attention of one position.
+
+        Args:
+            attention: `MultiHeadAttention` of the layer.
+            x: `[batch, num_beams, dim]`, the vectors at position `step`.
+            step: integer scalar.
+            past: from `past_mask`.
+
+        Returns:
+            `[batch, num_beams, dim]` and the cache with this position's keys and values.
+        """
+        position, own = ops.reshape(step, (1,)), self.self_projections  # one of all hypotheses
+        written = self.write(step, *attention.project_keys_values(own, x, positions=position))
+        outputs, _ = attention.attend(own, x, *written.read(), past, positions=position)
+        return outputs, written
 
     def write(self, step, keys, values):
         """The cache with the keys and values `[batch, heads, num_beams, head_dim]` of a step."""
@@ -62,19 +82,18 @@ class LayerCache(NamedTuple):
         return _join_beams(self.keys), _join_beams(self.values)
 
 
-def empty_cache(self_attention, cross_attention, encoder_output, max_length, num_beams, dtype):
-    """The cache of one decoder layer before its first step.
+def empty_cache(self_attention, batch_size, max_length, num_beams=1, dtype=None):
+    """The cache of one layer before its first step.
 
     Args:
         self_attention: `MultiHeadAttention` of the layer.
-        cross_attention: `MultiHeadAttention` of the layer.
-        encoder_output: `[batch, source, hidden_dim]`.
+        batch_size: number of rows.
         max_length: number of steps to make space for.
         num_beams: number of hypotheses that are decoded side by side for each row.
         dtype: precision of keys and values.
 
     Returns:
-        `LayerCache`.
+        `LayerCache`, without a source.
 
     Example:
         >>> from keras import ops
@@ -85,12 +104,9 @@ def empty_cache(self_attention, cross_attention, encoder_output, max_length, num
         >>> tuple(cache.keys.shape), tuple(cache.source_keys.shape)
         ((1, 2, 4, 1, 4), (1, 2, 5, 4))
     """
-    batch = ops.shape(encoder_output)[0]
     heads, head_dim = self_attention.num_heads, self_attention.key_dim
-    empty = ops.zeros((batch, heads, max_length, num_beams, head_dim), dtype=dtype)
-    cross = cross_attention.projections()
-    source_keys, source_values = cross_attention.project_keys_values(cross, encoder_output)
-    return LayerCache(empty, empty, source_keys, source_values, self_attention.projections(), cross)
+    empty = ops.zeros((batch_size, heads, max_length, num_beams, head_dim), dtype=dtype)
+    return LayerCache(empty, empty, self_attention.projections())
 
 
 def past_mask(step, cache, history=None):
@@ -110,7 +126,7 @@ def past_mask(step, cache, history=None):
         >>> from keras import ops
         >>> from nlp104.transformer.cache import LayerCache, past_mask
         >>> empty = ops.zeros((1, 1, 2, 2, 4))  # two steps, two hypotheses
-        >>> cache = LayerCache(empty, empty, None, None, None, None)
+        >>> cache = LayerCache(empty, empty, None)
         >>> history = ops.array([[[1, 0], [0, 1]]])  # step 0 was written in the other's place
         >>> print(ops.convert_to_numpy(past_mask(1, cache, history)).astype(int))
         [[[0 1 1 0]

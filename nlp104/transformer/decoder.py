@@ -122,14 +122,11 @@ class DecoderLayer(Block):
 
     def start_cache(self, encoder_output, max_length, num_beams=1):
         """What decoding step by step keeps, see `nlp104.transformer.cache`."""
+        batch_size, cross = ops.shape(encoder_output)[0], self.cross_attention.projections()
+        keys, values = self.cross_attention.project_keys_values(cross, encoder_output)
         return empty_cache(
-            self.self_attention,
-            self.cross_attention,
-            encoder_output,
-            max_length,
-            num_beams,
-            self.compute_dtype,
-        )
+            self.self_attention, batch_size, max_length, num_beams, self.compute_dtype
+        )._replace(source_keys=keys, source_values=values, cross_projections=cross)
 
     def step(self, inputs, step, cache, past, encoder_padding_mask=None):
         """One position, given the keys and values of those before it.
@@ -147,14 +144,9 @@ class DecoderLayer(Block):
         Returns:
             `[batch, num_beams, hidden_dim]` and the cache with this position's keys and values.
         """
-        position = ops.reshape(step, (1,))  # of all hypotheses
 
         def look_back(x):
-            attention, projections = self.self_attention, cache.self_projections
-            new = attention.project_keys_values(projections, x, positions=position)
-            written = cache.write(step, *new)
-            outputs, _ = attention.attend(projections, x, *written.read(), past, positions=position)
-            return outputs, written
+            return cache.look(self.self_attention, x, step, past)
 
         def look_at_source(x):
             outputs, _ = self.cross_attention.attend(

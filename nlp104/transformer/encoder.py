@@ -10,6 +10,7 @@ from nlp104.transformer.block import (
     final_normalization,
     residual,
 )
+from nlp104.transformer.cache import empty_cache, past_mask
 
 
 @keras.saving.register_keras_serializable(package="nlp104")
@@ -23,6 +24,8 @@ class EncoderLayer(Block):
     Call arguments:
         inputs: `[batch, length, hidden_dim]`.
         padding_mask: booleans `[batch, length]`, ``True`` = real token.
+        use_causal_mask: whether to hide from every position those after it, as a language model
+            does, see `LanguageModel`.
         return_attention_scores: whether to return the attention weights, too.
         training: whether dropout is active.
         mask: filled by Keras where `inputs` carry an implicit mask; `padding_mask` comes first.
@@ -63,6 +66,7 @@ class EncoderLayer(Block):
         self,
         inputs,
         padding_mask=None,
+        use_causal_mask=False,
         return_attention_scores=False,
         training=None,
         mask=None,
@@ -71,12 +75,39 @@ class EncoderLayer(Block):
 
         def attend(x):
             return self.attention.look(
-                x, x, attention_mask=keys, return_attention_scores=return_attention_scores
+                x,
+                x,
+                attention_mask=keys,
+                use_causal_mask=use_causal_mask,
+                return_attention_scores=return_attention_scores,
             )
 
         x, scores = self.attention_residual(inputs, sub_layer=attend)
         x = self.feed_forward_residual(x, sub_layer=self.feed_forward)
         return (x, scores) if return_attention_scores else x
+
+    def start_cache(self, batch_size, max_length):
+        """What decoding step by step keeps, see `nlp104.transformer.cache`."""
+        return empty_cache(self.attention, batch_size, max_length, dtype=self.compute_dtype)
+
+    def step(self, inputs, step, cache, past):
+        """One position under a causal mask, given the keys and values of those before it.
+
+        Args:
+            inputs: `[batch, 1, hidden_dim]`, the vectors at position `step`.
+            step: integer scalar.
+            cache: from `start_cache` or from the step before.
+            past: from `past_mask`.
+
+        Returns:
+            `[batch, 1, hidden_dim]` and the cache with this position's keys and values.
+        """
+
+        def look_back(x):
+            return cache.look(self.attention, x, step, past)
+
+        x, written = self.attention_residual(inputs, sub_layer=look_back)
+        return self.feed_forward_residual(x, sub_layer=self.feed_forward), written
 
 
 @keras.saving.register_keras_serializable(package="nlp104")
@@ -118,6 +149,7 @@ class Encoder(Block):
         self,
         inputs,
         padding_mask=None,
+        use_causal_mask=False,
         return_attention_scores=False,
         training=None,
         mask=None,
@@ -125,9 +157,27 @@ class Encoder(Block):
         padding_mask = mask if padding_mask is None else padding_mask
         x, all_scores = inputs, []
         for block in self.blocks:
-            x = block(x, padding_mask, return_attention_scores=return_attention_scores)
+            x = block(
+                x,
+                padding_mask,
+                use_causal_mask=use_causal_mask,
+                return_attention_scores=return_attention_scores,
+            )
             if return_attention_scores:
                 x, scores = x
                 all_scores.append(scores)
         x = self.normalization(x)
         return (x, all_scores) if return_attention_scores else x
+
+    def start_cache(self, batch_size, max_length):
+        """The caches of all layers, see `EncoderLayer.start_cache`."""
+        return tuple(block.start_cache(batch_size, max_length) for block in self.blocks)
+
+    def step(self, inputs, step, cache):
+        """One position through all layers, see `LanguageModel.decode_step`."""
+        past = past_mask(step, cache[0])
+        x, new_cache = inputs, []
+        for block, block_cache in zip(self.blocks, cache, strict=True):
+            x, block_cache = block.step(x, step, block_cache, past)
+            new_cache.append(block_cache)
+        return self.normalization(x), tuple(new_cache)

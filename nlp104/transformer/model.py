@@ -4,18 +4,15 @@ import keras
 from keras import ops
 
 from nlp104.attention.masks import padding_mask
-from nlp104.encoding.embedding import TokenAndPositionEmbedding, require_token_ids
-from nlp104.transformer.config import TransformerConfig
+from nlp104.encoding.embedding import require_token_ids
+from nlp104.transformer.configured_model import ConfiguredModel
 from nlp104.transformer.decoder import Decoder
 from nlp104.transformer.encoder import Encoder
-from nlp104.transformer.output_head import OutputHead
-from nlp104.transformer.presets import PRESETS
 from nlp104.transformer.skip_padding import REAL_TOKENS, SkipsPadding, take_positions
-from nlp104.transformer.token_mean import TokenMeanLoss
 
 
 @keras.saving.register_keras_serializable(package="nlp104")
-class Transformer(TokenMeanLoss, SkipsPadding):
+class Transformer(ConfiguredModel, SkipsPadding):
     """Encoder and decoder between token ids and logits (Vaswani et al., 2017).
 
     The id 0 is padding, at the end of a row. The model makes its masks from the ids, so padding
@@ -54,16 +51,7 @@ class Transformer(TokenMeanLoss, SkipsPadding):
     """
 
     def __init__(self, config, **kwargs):
-        super().__init__(**kwargs)
-        if not isinstance(config, TransformerConfig) or config.vocabulary_size is None:
-            raise ValueError(
-                "`config` must be a TransformerConfig with a `vocabulary_size`. "
-                f"Received: {config!r}."
-            )
-        self.config = config
-        self.vocabulary_size = config.vocabulary_size
-        self.source_vocabulary_size = config.source_vocabulary_size or config.vocabulary_size
-        self.max_sequence_length = config.max_sequence_length
+        super().__init__(config, **kwargs)
         self.encoder_embedding = self._embedding(self.source_vocabulary_size, "encoder_embedding")
         self.decoder_embedding = (
             self.encoder_embedding
@@ -72,55 +60,8 @@ class Transformer(TokenMeanLoss, SkipsPadding):
         )
         self.encoder = Encoder(config, dtype=self.dtype_policy, name="encoder")
         self.decoder = Decoder(config, dtype=self.dtype_policy, name="decoder")
-        self.output_head = OutputHead(
-            config.vocabulary_size,
-            tied=config.tie_embeddings,
-            dtype=self.dtype_policy,
-            name="output_head",
-        )
+        self.output_head = self._output_head()
         self.build()
-
-    def _embedding(self, vocabulary_size, name):
-        positions = self.config.positions
-        return TokenAndPositionEmbedding(
-            vocabulary_size,
-            self.config.hidden_dim,
-            self.config.max_sequence_length,
-            # Rotary positions belong to the attentions.
-            positions=None if positions == "rotary" else positions,
-            dropout=self.config.dropout,
-            dtype=self.dtype_policy,
-            name=name,
-        )
-
-    @classmethod
-    def from_preset(cls, name, vocabulary_size, **overrides):
-        """A model with the sizes of a preset.
-
-        Args:
-            name: a key of `PRESETS`.
-            vocabulary_size: number of tokens.
-            **overrides: fields of `TransformerConfig` that differ from the preset, and arguments
-                of `keras.Model`.
-
-        Raises:
-            ValueError: if there is no such preset.
-
-        Example:
-            >>> from nlp104 import Transformer
-            >>> model = Transformer.from_preset("tiny", 1000, num_layers=1, positions="rotary")
-            >>> model.config.num_layers, model.config.hidden_dim
-            (1, 128)
-        """
-        if name not in PRESETS:
-            raise ValueError(f"A preset is one of {', '.join(PRESETS)}. Received: {name!r}.")
-        sizes = {**PRESETS[name], "vocabulary_size": vocabulary_size}
-        return cls.from_config({**sizes, **overrides})
-
-    @classmethod
-    def from_config(cls, config):
-        config, others = TransformerConfig.split(config)
-        return cls(config, **others)
 
     def build(self, input_shape=None):
         # Every shape is known from the configuration: the model is built from the start.
@@ -140,7 +81,7 @@ class Transformer(TokenMeanLoss, SkipsPadding):
         )
         if REAL_TOKENS in inputs:
             x = take_positions(x, inputs[REAL_TOKENS])
-        return self._logits(x)
+        return self._logits(x, self.decoder_embedding)
 
     def encode(self, encoder_token_ids, return_attention_scores=False, training=None):
         """Token ids `[batch, source]` to the encoder's output `[batch, source, hidden_dim]`.
@@ -178,8 +119,8 @@ class Transformer(TokenMeanLoss, SkipsPadding):
         )
         if return_attention_scores:
             x, self_scores, cross_scores = x
-            return self._logits(x), self_scores, cross_scores
-        return self._logits(x)
+            return self._logits(x, self.decoder_embedding), self_scores, cross_scores
+        return self._logits(x, self.decoder_embedding)
 
     def _run_decoder(self, decoder_token_ids, encoder_output, encoder_padding_mask, **options):
         require_token_ids(decoder_token_ids, self.vocabulary_size, "decoder_token_ids")
@@ -267,29 +208,10 @@ class Transformer(TokenMeanLoss, SkipsPadding):
         x = self.decoder_embedding(ops.reshape(token_ids, (-1, 1)), offset=step)
         x = ops.reshape(x, (*ops.shape(token_ids), x.shape[-1]))  # [batch, num_beams, hidden_dim]
         x, cache = self.decoder.step(x, step, cache, encoder_padding_mask, history)
-        return self._logits(x), cache
-
-    def with_dtype(self, dtype):
-        """A model of its own with the same weights, which computes in another precision.
-
-        Args:
-            dtype: a dtype policy. ``"float32"`` makes a model that was trained in mixed precision
-                run everywhere, ``"float16"`` one that takes half the room on a disk.
-        """
-        model = type(self).from_config({**self.get_config(), "dtype": dtype})
-        model.set_weights(self.get_weights())
-        return model
-
-    def _logits(self, x):
-        if not self.config.tie_embeddings:
-            return self.output_head(x)
-        return self.output_head(x, kernel=self.decoder_embedding.transposed())
+        return self._logits(x, self.decoder_embedding), cache
 
     def compute_output_shape(self, input_shape):
         return (*input_shape["decoder_token_ids"], self.vocabulary_size)
-
-    def get_config(self):
-        return {**super().get_config(), **self.config.to_dict()}
 
     def load_own_variables(self, store):
         # Files from before the output head was a layer hold its variables here.

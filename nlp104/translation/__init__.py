@@ -6,7 +6,7 @@ from nlp104.translation.evaluation import (
     bleu,
     exact_match,
 )
-from nlp104.translation.export import export_translator
+from nlp104.translation.export import export_page, export_translator
 from nlp104.translation.pretrained import load_pretrained
 from nlp104.translation.serve import TranslationServer
 from nlp104.translation.translator import Translator
@@ -18,6 +18,7 @@ __all__ = [
     "attention_alignment",
     "bleu",
     "exact_match",
+    "export_page",
     "export_translator",
     "load_pretrained",
 ]

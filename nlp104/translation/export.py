@@ -1,9 +1,10 @@
-"""A trained translator as files that serve it without this package, and without Keras.
+"""A trained translator as files that work without this package, and without Keras.
 
 `Translator.save` keeps a model to be loaded by the code that it was trained with. What
 `export_translator` writes holds its own program instead: the encoder, the loop of the decoder with
 its cache of keys and values, the beam. A server needs the `tokenizers` library and TensorFlow or,
-for the other format, ONNX Runtime. The directory holds::
+for the other format, ONNX Runtime. What `export_page` writes needs a browser, and nothing else. The
+directory for a server holds::
 
     model/         a SavedModel, from token ids to token ids; or model.onnx
     source.json    a `tokenizers.Tokenizer` that reads sentences, up to `[END]` and padding
@@ -15,7 +16,9 @@ import importlib.util
 import json
 import os
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import keras
 import tokenizers
@@ -28,9 +31,11 @@ from nlp104.decoding.beam_search import search
 from nlp104.decoding.compiled import EXTRA_LENGTH, require_max_length
 from nlp104.training.run_record import software_versions
 from nlp104.training.settings import EXPORT_FORMATS
+from nlp104.translation import web
 from nlp104.translation.translator import Translator
 from nlp104.utils.arguments import require_not_negative, require_positive
 from nlp104.utils.errors import InputError, OccupiedError
+from nlp104.utils.files import replacing
 from nlp104.utils.quiet import silenced
 
 
@@ -135,6 +140,45 @@ def export_translator(
         unfinished.rename(directory)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def export_page(
+    translator: Translator,
+    path: str | os.PathLike,
+    name: str = "model",
+    card: Mapping[str, Any] | None = None,
+) -> None:
+    """Writes a page on which a reader types a sentence and watches the translator at work.
+
+    It is one file of HTML, which translates by itself: open it from the disk, send it to somebody,
+    put it on any server. See `nlp104.translation.web`.
+
+    Args:
+        translator: `nlp104.translation.Translator`.
+        path: The file to write. It appears complete or not at all.
+        name: What the page calls the model.
+        card: As of `nlp104.translation.web.page`.
+
+    Raises:
+        ValueError: If the model is too large for a page, or has something that the page does not
+            know, see `nlp104.translation.web.pack`.
+        FileExistsError: If there is something at `path`.
+
+    Example:
+        >>> from pathlib import Path
+        >>> import nlp104
+        >>> from nlp104.translation import export_page
+        >>> export_page(nlp104.load_pretrained("grammar"), "page.html", "grammar")
+        >>> 1 < Path("page.html").stat().st_size / 1e6 < 2  # megabytes
+        True
+    """
+    path = Path(path)
+    if path.exists():
+        raise OccupiedError(f"Expected a new file. Received: {path}, which exists.")
+    text = web.page(translator, name, card)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
 
 
 def _program(model, max_length, num_beams, length_penalty):

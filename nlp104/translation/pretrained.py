@@ -8,6 +8,7 @@ with weights of 16 bits. Here they become 32 again: processors compute faster in
 
 import json
 from pathlib import Path
+from typing import Any
 
 from nlp104.training.run_record import read_record
 from nlp104.translation.translator import Translator
@@ -47,7 +48,7 @@ def load_pretrained(name: str) -> Translator:
     )
 
 
-def read_card(directory: str | Path) -> dict[str, list[str]]:
+def read_card(directory: str | Path) -> dict[str, Any]:
     """Returns what is recorded of a translator for those who want to try it.
 
     Args:
@@ -56,7 +57,8 @@ def read_card(directory: str | Path) -> dict[str, list[str]]:
 
     Returns:
         A dictionary of `languages`, the codes of the language from which and of that to which it
-        translates, and of `examples`, sentences. Each is empty where nothing is recorded.
+        translates, and of `examples`, sentences. Each is empty where nothing is recorded. And of
+        `attribution`, a sentence, where those are to be named whose text it learnt from.
 
     Raises:
         ValueError: If ``run.json`` is damaged.

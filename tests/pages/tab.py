@@ -57,7 +57,9 @@ class Tab:
         while (message := await self.socket.read_message()) is not None:
             message = json.loads(message)
             if "id" in message:
-                self.answers.pop(message["id"]).set_result(message)
+                answer = self.answers.pop(message["id"])
+                if not answer.done():  # nobody waits for it any more
+                    answer.set_result(message)
             elif message.get("sessionId") == self.session:
                 self.take(message["method"], message["params"])
 

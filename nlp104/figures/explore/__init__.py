@@ -11,6 +11,7 @@ draws with is in ``parts.js``, its frame and its player are in ``player.js``.
 
 from nlp104.figures.explore.decoding import decoding
 from nlp104.figures.explore.evolution import evolution
+from nlp104.figures.explore.family_tree import family_tree
 from nlp104.figures.explore.heads import heads
 from nlp104.figures.explore.machine import machine
 from nlp104.figures.explore.masked_attention import masked_attention
@@ -22,11 +23,13 @@ from nlp104.figures.explore.residual import residual
 from nlp104.figures.explore.shapes import shapes
 from nlp104.figures.explore.softmax_lab import softmax_lab
 from nlp104.figures.explore.trained_heads import trained_heads
+from nlp104.figures.explore.translator import translator
 from nlp104.figures.explore.wires import wires
 
 __all__ = [
     "decoding",
     "evolution",
+    "family_tree",
     "heads",
     "machine",
     "masked_attention",
@@ -38,5 +41,6 @@ __all__ = [
     "shapes",
     "softmax_lab",
     "trained_heads",
+    "translator",
     "wires",
 ]

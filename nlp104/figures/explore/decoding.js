@@ -57,16 +57,23 @@ nlp104.scene("decoding", (data, { range, sum, write, cell, area, label, token, w
 
     // ---------- the source, and what the word that is written looks at ----------
     const n = S.source.length, head = slim ? 0 : 52, sw = Math.min(88, (W - head) / n);
-    if (!slim) put("looks", 0, 38, "looks at", { muted: true });
+    put("looks", 0, slim ? 60 : 38, slim ? "looks at, %" : "looks at", { concept: "a" });
     S.source.forEach((word, i) => {
       M.push(token(`s${i}`, box(head + i * sw + 1, 0, sw - 2, 24), { word: name(word), size: slim ? 12 : 13 }));
       M.push(cell(`a${i}`, box(head + i * sw, 26, sw, 24), { value: Math.max(0.01, look[i] / 100), concept: "a", size: 12, text: look[i] < 1 ? "" : `${look[i]}${slim ? "" : "\u00a0%"}` }));
     });
 
     // ---------- what is written: a row or column for each step, the beam across ----------
-    const N = Math.max(7, frames.length) + 1, top = slim ? 78 : 96, rh = slim ? (many ? 46 : 27) : many ? 46 : 24, cw = slim ? (many ? Math.min(W / wide, 112) : 84) : Math.min(92, (W - head) / N), pw = Math.min(cw - (slim ? 5 : 10), 86), ph = slim ? 22 : 24;
+    const N = 1 + (mode === "greedy" ? Math.max(...range(6).map((word) => run({ ...state, first: word }).frames.length)) : frames.length), top = slim ? 98 : 96, rh = slim ? (many ? 46 : 27) : many ? 46 : 24, cw = slim ? (many ? Math.min(W / wide, 112) : 84) : Math.min(many ? 112 : 92, (W - head) / N), pw = Math.min(cw - (slim ? 5 : many ? 18 : 10), 86), ph = slim ? 22 : 24;
     const at = ({ t, row }) => (slim ? { x: many ? row * cw + (cw - pw) / 2 : 0, y: top + t * rh } : { x: head + t * cw, y: top + row * rh });
     const done = frames.slice(0, open ? 0 : now), alive = new Set((last ? [end] : f.kept.concat(f.best ?? [])).flatMap(path)), shown = [f.read.find(({ t }) => !t) ?? path(lead)[0], ...done.flatMap(({ kept }) => kept)], kept = new Set(open ? [lead] : done.flatMap(({ read }) => read));
+    const slot = (c, i, x, y) => (slim ? box(pw + 10 + 56 * i, y + 3, 52, 17) : box(x + 4, top + 50 + 46 * i, pw - 8, 44)); // of keys, of values
+    const room = (key, place) => M.push(area(`room${key}`, place, { concept: "ink", strength: 0.05, radius: 4 })); // for what is still to come
+    range(N - now, now).forEach((t) => range(many ? wide : 1).forEach((row) => {
+      const { x, y } = at({ t, row });
+      if (t > now) room(`${t},${row}`, box(x, y, pw, ph));
+      if (!many && t < N - 1 && (slim || open || t > now)) ["k", "v"].forEach((c, i) => room(`${c}${t}`, slot(c, i, x, y)));
+    }));
     for (const h of shown) {
       const { x, y } = at(h), id = `${h.t},${h.row}`, fresh = !open && h.t === now, lives = open || alive.has(h);
       M.push(token(`h${id}`, box(x, y, pw, ph), { word: fit(h.word, pw - 3), size: 12, bare: !lives, muted: !lives, chosen: lives && (last || (fresh && !many)) }));
@@ -79,28 +86,32 @@ nlp104.scene("decoding", (data, { range, sum, write, cell, area, label, token, w
       }
       if (!kept.has(h)) continue;
       if (many) ["k", "v"].forEach((c, i) => M.push(area(`${c}${id}`, box(x + (i * pw) / 2 + 3, y + ph - 3.5, pw / 2 - 6, 4), { concept: c, strength: 1, radius: 1, layer: 2 })));
-      else ["k", "v"].forEach((c, i) => strip(`${c}${id},`, S.nodes[h.node].digits.slice(12 + 4 * i, 16 + 4 * i), c, (j) => (slim ? box(pw + 10 + 56 * i + 13 * j, y + 3, 13, 17) : box(x + 4, top + 50 + 46 * i + 11 * j, pw - 8, 11))));
+      else ["k", "v"].forEach((c, i) => {
+        const { x: left, y: up, w, h: high } = slot(c, i, x, y);
+        strip(`${c}${id},`, S.nodes[h.node].digits.slice(12 + 4 * i, 16 + 4 * i), c, (j) => (slim ? box(left + (j * w) / 4, up, w / 4, high) : box(left, up + (j * high) / 4, w, high / 4)));
+      });
     }
     const next = at({ t: open ? 1 : now, row: open ? 0 : f.kept[0].row });
     if (open) M.push(token("h1,0", box(next.x, next.y, pw, ph), { word: "?", size: 13, muted: true }));
     if (!slim) look.forEach((x, i) => x > 2 && M.push(line(`w${i}`, `M${head + (i + 0.5) * sw} 50C${head + (i + 0.5) * sw} 78 ${next.x + pw / 2} 66 ${next.x + pw / 2} ${next.y}`, { concept: "a", width: 0.13 * x, opacity: 0.6, layer: 0 })));
     if (!many) for (const [c, text, i] of [["k", "keys", 0], ["v", "values", 1]]) put(c, slim ? pw + 10 + 56 * i : 0, slim ? top - 10 : top + 72 + 46 * i, text, { concept: c });
-    put("sums", slim ? W : 0, slim ? top - 10 : top + 36, many && slim ? "below: log P" : "log P", { anchor: slim ? "end" : "start", muted: true });
+    put("sums", slim ? W : 0, slim ? top - 10 : top + (many ? 32 : 36), many && slim ? "below: log P" : "log P", { anchor: slim ? "end" : "start", muted: true });
     if (slim && !many) put("logs", W - 58, top - 10, "log p", { anchor: "end", muted: true });
-    let y = slim ? top + N * rh + 14 : top + (many ? beams.at(-1) * 46 : 146) + 22;
+    let y = slim ? top + N * rh + 14 : top + (many ? wide * 46 : 146) + 22;
 
     // ---------- one step: vector → logits → softmax → logarithm → choice ----------
     const rows = f.all, pool = many && !open, xB = slim ? 0 : 166, pill = slim ? 66 : 86, xW = xB + (pool ? pill + 4 : 0), known = (p) => phase >= p;
     put("step", 0, y, `${open ? "which word is first?" : `word ${now}`}`, { strong: true, size: 13 });
-    const yV = y + 18;
-    if (!slim) put("vector", 0, yV + 4, `last vector, 12 of ${data.width}`, { muted: true });
-    strip("x", digits.slice(0, 12), "r", (i) => (slim ? box(W - 12 * 12 + 12 * i, y - 9, 12, 18) : box(12 * i, yV + 16, 12, 22)));
-    const xs = pool ? [[xW + pill + 44, "log p"], [xW + pill + 96, "sum"]] : [[xW + pill + (slim ? 38 : 54), "logit"], [W - 62, "softmax"], [W, "log p"]];
-    if (!slim) M.push(step("W", box(0, yV + 52, 144, 26), { source: `× W: ${data.vocabulary.toLocaleString("en")} logits`, size: 12, lit: known(1), concept: "r" }), line("toW", `M72 ${yV + 40}v10M146 ${yV + 65}h14`, { concept: known(1) ? "ink" : "line", layer: 0 }));
-    xs.forEach(([x, text], i) => put(`head${i}`, x, yV + 4, text, { anchor: "end", strong: !pool && [1, 2, 2][i] === phase, muted: true }));
-    const yR = yV + 16, from = pool ? xs[1][0] + 12 : xs[0][0] + 10, to = pool ? W - (slim ? 0 : 96) : xs[1][0] - (slim ? 46 : 52), most = Math.exp(rows[0].total);
+    const yV = y + 18, plain = slim && !phase, logits = `× W: ${data.vocabulary.toLocaleString("en")} logits`; // plain: nothing but the vector is known
+    if (!slim || plain) put("vector", 0, yV + 4, `last vector, 12 of ${data.width}`, { muted: true });
+    strip("x", digits.slice(0, 12), "r", (i) => (plain ? box((i * W) / 12, yV + 18, W / 12, 30) : slim ? box(W - 12 * 12 + 12 * i, y - 9, 12, 18) : box(12 * i, yV + 16, 12, 22)));
+    const xs = pool ? [[xW + pill + 44, "log p"], [xW + pill + 96, "sum"]] : [[xW + pill + (slim ? 42 : 54), "logit"], [W - 62, "softmax"], [W, "log p"]];
+    if (!slim) M.push(step("W", box(0, yV + 52, 144, 26), { source: logits, size: 12, lit: known(1), concept: "r" }), line("toW", `M72 ${yV + 40}v10M146 ${yV + 65}h14`, { concept: known(1) ? "ink" : "line", layer: 0 }));
+    if (plain) ["softmax: probabilities", logits].forEach((source, i) => M.push(step(`then${i}`, box(W / 2 - 80, yV + 112 - 46 * i, 160, 28), { source, size: 12 }), line(`to${i}`, `M${W / 2} ${yV + 96 - 46 * i}v14`, { layer: 0 })));
+    else xs.forEach(([x, text], i) => known(Math.min(i + 1, 2)) && put(`head${i}`, x, yV + 4, text, { anchor: "end", strong: !pool && [1, 2, 2][i] === phase, muted: true }));
+    const yR = yV + 16, from = pool ? xs[1][0] + 12 : xs[0][0] + 10, to = pool ? W - (slim ? 0 : 96) : xs[1][0] - 52, most = Math.exp(rows[0].total);
     rows.forEach((c, i) => {
-      if (!known(1)) return;
+      if (!known(1)) return slim || room(`r${i}`, box(xW, yR + 25 * i, W - xW, 22));
       const yy = yR + 25 * i, chosen = !open && c.kept, p = pool ? Math.exp(c.total) / most : c.p, none = dice && !c.p, look = { anchor: "end", muted: !chosen, strong: chosen };
       const swap = mode === "greedy" && t === 1 && !late ? { act: `first:${i}`, at: `first:${i}:0`, first: chosen || (open && !i), pressed: Boolean(chosen), says: `Begin with ${name(c.word)}` } : {};
       if (pool) M.push(token(`f${i}`, box(xB, yy, pill, 22), { word: name(c.from.word), size: 12, bare: true, muted: true }));
@@ -130,7 +141,7 @@ nlp104.scene("decoding", (data, { range, sum, write, cell, area, label, token, w
       y += 38;
     }
     const count = (own) => sum(frames.slice(0, now).map(({ read }, i) => read.length * (own ? 1 : i + 1)));
-    put("cache", 0, y + 8, `decoder rows so far: **${count(1)}** with a cache, ${count(0)} without`, { muted: true });
+    put("cache", 0, y + 8, `positions computed: **${count(1)}** with a cache, ${count(0)} without`, { muted: true });
     if ([...shown, ...rows].some(({ word }) => name(word)[0] === "·")) put("dot", 0, y + 25, "· in front of a piece: it goes on with a word", { muted: true });
 
     return { marks: M, height: y + 36, caption: caption(), table: { caption: "Candidates", rows: rows.map(({ word }) => name(word)), columns: pool ? ["log p", "sum"] : ["logit", "p", "log p"], values: rows.map((c) => (pool ? [c.log, c.total] : [c.logit, c.p, c.log]).map((x, i) => (known(Math.min(2, i + 1)) ? x : null))) } };

@@ -38,8 +38,8 @@ CAPTIONS = {
         "your beginning."
     ),
     "greedy": (
-        "{one} follows with **{p}**, so log P falls from {before} to **{total}**. One row was"
-        " computed; it looked most at {seen}."
+        "{one} follows with **{p}**, so log P falls from {before} to **{total}**. One "
+        "position was computed; it looked most at {seen}."
     ),
     "greedy end": (
         "**{said}** is finished: log P = **{total}**, a probability of {P}. Is another "
@@ -82,7 +82,7 @@ CAPTIONS = {
     ),
     "late": (
         "**{said}** ended after {length} pieces with log P = **{total}**; greedy has {greedy}. "
-        "Step {step}: nothing more is computed."
+        "Word {step}: nothing more is computed."
     ),
 }
 VERDICTS = ["less probable", "just as probable", "more probable"]

@@ -83,7 +83,7 @@ nlp104.scene ??= (() => {
     const picture = new Stage(drawing);
 
     // ----- one state -----
-    let width = 0, playing = false, timer = 0;
+    let width = 0, playing = false, timer = 0, named = "";
     function show({ still = calm.matches, write: note = true } = {}) {
       if (!width) return;
       const { marks, height, caption: words, table: numbers } = scene.draw(state, width);
@@ -233,10 +233,14 @@ nlp104.scene ??= (() => {
 
     // The chapter that is shown has its name below its steps, and of the others all that find room.
     function nameChapters() {
+      const asked = [width, chapters.findLastIndex(({ start: first }) => first <= state.step)].join();
+      if (asked === named) return; // to ask for widths lays out the whole page
+      named = asked;
       const room = titles.clientWidth, taken = [];
       for (const chapter of chapters) chapter.button.classList.toggle("now", state.step >= chapter.start && state.step <= chapter.end);
+      const sizes = new Map(chapters.map(({ button }) => [button, button.offsetWidth])); // all before the first is moved: one layout
       for (const { start: first, end: last, button: name } of [...chapters].sort((a, b) => b.button.matches(".now") - a.button.matches(".now"))) {
-        const long = name.offsetWidth, middle = 10 + ((room - 20) * (first + last)) / 2 / Math.max(1, steps - 1);
+        const long = sizes.get(name), middle = 10 + ((room - 20) * (first + last)) / 2 / Math.max(1, steps - 1);
         const left = limit(middle - long / 2, 0, room - long), right = left + long;
         const free = taken.every(([start, end]) => right < start + 4 || left > end - 4); // their margins may meet
         name.style.left = `${left}px`;

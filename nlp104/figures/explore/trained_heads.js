@@ -106,7 +106,7 @@ nlp104.scene("trained_heads", (data, { range, sum, area, label, token, line, cel
 
   return {
     lead: "Choose a head, follow a word, switch heads off. A map says where a head looks, not why.",
-    start: { sentence: 0, at: -1, head: -1, row: -1, off: -1 },
+    start: { step: data.opens, sentence: 0, at: -1, head: -1, row: -1, off: -1 },
     keep: ["sentence"],
     chapters: ["encoder", "encoder", "decoder", "cross", "one off", "two off"],
     options: [{ name: "sentence", label: "Sentence", values: sentences.map((S, i) => [i, S.label]) }].filter(({ values }) => values[1]),

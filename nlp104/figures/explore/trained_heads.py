@@ -14,9 +14,20 @@ from nlp104.figures.explore.numbers import short
 LAYERS, HEADS = 2, 4  # as many as the figure has room for
 PRONOUNS = ("il", "elle")
 KINDS = ("encoder", "decoder", "cross")  # in the order of `attentions`
+STEPS = {"encoder": 0, "decoder": 2, "cross": 3}  # the first step that shows one
+TOKENS = {  # of its rows and columns
+    "encoder": ("source", "source"),
+    "decoder": ("read", "read"),
+    "cross": ("written", "source"),
+}
+WHERE = {
+    "encoder": "encoder's last layer",
+    "decoder": "decoder's last look at its own words",
+    "cross": "decoder's last look at the source",
+}
 
 
-def trained_heads(translator, sentences, off="encoder"):
+def trained_heads(translator, sentences, off="encoder", opens="encoder"):
     """Where every head of a translator looks, and which word comes next when heads are off.
 
     The reader chooses a sentence, one of the attentions of encoder and decoder, a head, follows a
@@ -31,13 +42,14 @@ def trained_heads(translator, sentences, off="encoder"):
             at while heads are off: ``("I like the black cat.", "like", "aime")``.
         off: where the last two steps switch heads off: in the last layer of the "encoder", of the
             "decoder"'s own attention, or of the attention between them, "cross".
+        opens: which of the three the figure opens with.
 
     Returns:
         An object that a notebook displays; ``save(path)`` writes a page of its own.
 
     Raises:
         ValueError: The model is too large, there is no sentence, a word does not occur, or `off`
-            is no such attention.
+            or `opens` is no such attention.
 
     Example:
         >>> import nlp104
@@ -53,8 +65,9 @@ def trained_heads(translator, sentences, off="encoder"):
             f"Expected a model of at most {LAYERS} layers and {HEADS} heads. "
             f"Received: {config.num_layers} layers and {config.num_heads} heads."
         )
-    if off not in KINDS:
-        raise ValueError(f"Expected off: one of {', '.join(KINDS)}. Received: {off!r}.")
+    for name, kind in {"off": off, "opens": opens}.items():
+        if kind not in KINDS:
+            raise ValueError(f"Expected {name}: one of {', '.join(KINDS)}. Received: {kind!r}.")
     if not sentences:
         raise ValueError("Expected at least one sentence. Received: none.")
     seen = [_looked_at(translator, label, wanted) for label, wanted in sentences.items()]
@@ -62,16 +75,21 @@ def trained_heads(translator, sentences, off="encoder"):
         sentence |= _likeliest(translator, sentence, after)
     for sentence in seen:
         sentence["stations"] = _stations(sentence, seen, config.num_layers, off)
-    data = {"layers": config.num_layers, "heads": config.num_heads, "sentences": seen}
+    step = STEPS[opens]
+    sizes = {"layers": config.num_layers, "heads": config.num_heads}
+    data = sizes | {"opens": step, "sentences": seen}
 
-    words, place = seen[0]["source"], seen[0]["stations"][0]
+    place, names = seen[0]["stations"][step], TOKENS[opens]
+    rows, columns = (seen[0][name] for name in names)
     weights = np.array(seen[0]["maps"][place["at"]][place["head"]])
     row = weights[place["row"]]
+    asks, found = shown(rows[place["row"]]), shown(columns[row.argmax()])
     alt = (
-        f"A head of the encoder's last layer, while it reads “{' '.join(words[:-1])}”: a row for "
-        f"each word. {words[place['row']]} looks most at {words[row.argmax()]}, {row.max()} %."
+        f"A head of the {WHERE[opens]}, with “{' '.join(seen[0]['source'][:-1])}”: a row for each "
+        f"word that is {names[0].replace('source', 'read')}. {asks} looks most at {found}, "
+        f"{row.max()} %."
     )
-    still = _still(words, weights, place["row"])
+    still = _still(rows, columns, weights, place["row"])
     return Explorable("trained_heads", "Inside a trained translator", data, still, alt)
 
 
@@ -213,15 +231,15 @@ def _station(at, head, row, off=0):
     return {"at": at, "head": int(head), "row": int(row), "off": off}
 
 
-def _still(words, weights, row):
+def _still(rows, columns, weights, row):
     """One head, with the followed row."""
     drawing = Drawing(360)
-    width, height = 284 / len(words), 20
-    for place, word in enumerate(words):
+    width, height = 284 / len(columns), 20
+    for place, word in enumerate(columns):
         x, y = 66 + (place + 0.5) * width, 54
         turned = f"translate({x:.1f} {y}) rotate(-60)"
         drawing.add("text", html.escape(shown(word)), transform=turned, dy="0.35em", font_size=12)
-    drawing.tokens(0, 60, words, width=64, height=height, chosen=row)
+    drawing.tokens(0, 60, rows, width=64, height=height, chosen=row)
     look = {"width": width, "height": height, "most": 100}
     drawing.matrix(66, 60, np.maximum(weights, 0.01), "a", **look)
-    return drawing.svg(64 + height * len(words))
+    return drawing.svg(64 + height * len(rows))

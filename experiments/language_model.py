@@ -1,0 +1,84 @@
+"""How far does a small GPT get on the book's own text, in how many steps?
+
+    python -m experiments.language_model [--text FILE] [--steps 1200]
+
+trains the model of the chapter *A language model* for some numbers of steps, each with a schedule
+of its own, and writes ``results/language-model/NAME.json``: the loss on new text in nats per
+character, and the seconds of CPU time that training took, all cores together.
+"""
+
+import argparse
+import sys
+import time
+from importlib import resources
+from pathlib import Path
+
+import keras
+import numpy as np
+
+from experiments import records
+from nlp104.training.optimizer import compile_model
+from nlp104.training.schedule import WarmupSchedule
+from nlp104.transformer.language_model import LanguageModel
+
+ROWS, LENGTH = 16, 128
+
+
+def split(text):
+    """Ids of characters to learn from and to be tested on, and how many ids there are."""
+    characters = sorted(set(text))
+    number = {c: i + 4 for i, c in enumerate(characters)}
+    parts = np.array_split(np.array([number[c] for c in text], "int32"), 100)
+    rest = [part for i, part in enumerate(parts) if i % 10 != 4]
+    return np.concatenate(rest), np.concatenate(parts[4::10]), len(characters) + 4
+
+
+def score(text, steps, seed):
+    """Trains one model; returns its loss on new text and the CPU time of its training."""
+    train, validation, vocabulary_size = split(text)
+    keras.utils.set_random_seed(seed)
+    model = LanguageModel.from_preset(
+        "tiny",
+        vocabulary_size,
+        max_sequence_length=256,
+        positions="rotary",
+        normalize_first=True,
+        tie_embeddings=True,
+        dropout=0.0,
+    )
+    schedule = WarmupSchedule(4e-3, warmup_steps=steps // 10, total_steps=steps)
+    compile_model(model, schedule, label_smoothing=0.0)
+    starts = np.random.default_rng(seed).integers(len(train) - LENGTH, size=(steps * ROWS, 1))
+    rows = train[starts + np.arange(LENGTH + 1)]
+    begun = time.process_time()
+    model.fit(rows[:, :-1], rows[:, 1:], batch_size=ROWS, shuffle=False, verbose=0)
+    seconds = time.process_time() - begun
+    starts = np.arange(0, len(validation) - LENGTH, LENGTH)[:, None]
+    rows = validation[starts + np.arange(LENGTH + 1)]
+    loss, _ = model.evaluate(rows[:, :-1], rows[:, 1:], verbose=0)
+    return {"loss": round(loss, 3), "CPU seconds": round(seconds)}
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(
+        prog="python -m experiments.language_model", description=__doc__
+    )
+    parser.add_argument("--text", type=Path, help="a file in UTF-8; the book by default")
+    parser.add_argument("--steps", type=int, nargs="+", default=[1200])
+    parser.add_argument("--seeds", type=int, nargs="+", default=[104])
+    options = parser.parse_args(arguments)
+    path = options.text or resources.files("nlp104.data") / "book.txt"
+    text = path.read_text(encoding="utf-8")
+    output = records.RESULTS / "language-model" / f"{path.stem}.json"
+    runs = records.runs_so_far(output)
+    for steps in options.steps:
+        for seed in options.seeds:
+            name = f"{steps} steps, seed {seed}"
+            if name not in runs:
+                runs[name] = score(text, steps, seed)
+                print(name, runs[name], flush=True)
+                records.write(output, {"characters": len(text), "runs": runs})
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,129 @@
+"""How plots are laid out: for a page, and once more for a phone."""
+
+import re
+import textwrap
+
+import numpy as np
+from matplotlib.transforms import ScaledTranslation
+
+PAGE, PHONE = 7.6, 3.6  # inches: the column of a page, and of a phone of 360 pixels
+LARGER = 1.15  # on a phone: letters of 12 pixels keep their size where it is 320 pixels wide
+LETTER = 0.6  # width of a letter as a share of its height, generously
+
+
+def scale(image, axes, **place):
+    """The bar beside pictures that says which colour is which number.
+
+    Args:
+        image: what is drawn on one of them; all have its colours.
+        axes: where they are drawn.
+        place: where the bar stands, and how long it is, as for matplotlib's `Figure.colorbar`.
+    """
+    bar = image.figure.colorbar(image, ax=axes, **place)
+    bar.outline.set_visible(False)
+    # Where neighbours overlap, half-transparent colours would show stripes.
+    bar.solids.set(rasterized=True, edgecolor="none", antialiased=False)
+
+
+def spread(figure):
+    """Not wider than the column of a page, lest its letters shrink; shown as large as it is."""
+    width, height = figure.get_size_inches()
+    if width > PAGE:
+        figure.set_size_inches(PAGE, height * (PAGE / width) ** 0.5)
+    return 1.0
+
+
+def stack(figure):
+    """The layout for a phone: one panel below the other, small matrices in pairs.
+
+    Returns:
+        How much larger it is shown than it is laid out.
+    """
+    panels = [axes for axes in figure.axes if axes.get_subplotspec() is not None and axes.axison]
+    if not panels:  # drawn by hand: it can only shrink
+        return 1.0
+    width, height = figure.get_size_inches()
+    phone, across = PHONE / LARGER, 1
+    if _in_pairs(panels):
+        across = 2
+        _scale_below(panels)
+    heights = []
+    for axes in panels[::across]:
+        rows, columns = axes.get_gridspec().get_geometry()
+        share = min(1.0, phone * columns / width)
+        whole = height / rows
+        if axes.get_aspect() == "auto":
+            heights.append(max(1.7, whole * share**0.6))
+        else:  # a matrix keeps its form; an inch is for the letters
+            form = abs(np.ptp(axes.get_ylim()) / np.ptp(axes.get_xlim()))
+            side = (phone - 1.1) / (1 if across == 1 else 1.65)  # the letters stand on the left
+            heights.append(min(4.6, side * form + 1.0))
+    places = figure.add_gridspec(len(heights), across, height_ratios=heights)
+    for number, axes in enumerate(panels):
+        axes.set_subplotspec(places[number])
+        axes.tick_params(labelleft=number % across == 0)
+        names = [label for label in axes.get_xticklabels() if label.get_text()]
+        wide = sum((len(n.get_text()) + 1) * LETTER * n.get_fontsize() / 72 for n in names)
+        if axes.get_aspect() != "auto":
+            _narrow_numbers(axes, (phone - 1.1) / max(1, len(names)))
+        if axes.get_aspect() != "auto" and wide > (phone - 1.0) / across:
+            axes.tick_params(axis="x", labelrotation=90)
+            for label in names:
+                label.set(ha="center", rotation_mode="default")
+    figure.set_size_inches(phone, sum(heights))
+    for text in figure.texts:  # the title above all panels
+        _wrap(text, phone - 0.1)
+    legends = [axes.get_legend() for axes in panels if axes.get_legend()]
+    if legends:
+        for text in [text for legend in legends for text in legend.get_texts()]:
+            _wrap(text, phone - 0.6)
+        figure.draw_without_rendering()  # from here on it is known how high names and legends are
+        heights = [h + _legend_below(axes) for h, axes in zip(heights, panels, strict=True)]
+        places.set_height_ratios(heights)
+        figure.set_size_inches(phone, sum(heights))
+    return LARGER
+
+
+def _scale_below(panels):
+    """Puts the scale of colours below the panels, where it takes no width."""
+    for image in [picture for axes in panels for picture in axes.collections]:
+        if image.colorbar:
+            image.colorbar.remove()
+            scale(image, panels, location="bottom", shrink=0.6, aspect=30)
+
+
+def _narrow_numbers(axes, cell):
+    """Writes .25 for 0.25 where four characters do not fit a cell of so many inches."""
+    for text in axes.texts:
+        if 4 * LETTER * text.get_fontsize() / 72 > cell:
+            text.set_text(re.sub(r"\b0\.", ".", text.get_text()))
+
+
+def _in_pairs(panels):
+    """Whether these are matrices of the same rows, small enough to stand side by side."""
+    if len(panels) < 4 or any(axes.get_aspect() == "auto" for axes in panels):
+        return False
+    rows = {
+        tuple(axes.yaxis.get_major_formatter().format_ticks(axes.get_yticks())) for axes in panels
+    }
+    return len(rows) == 1 and all(np.ptp(axes.get_xlim()) <= 9 for axes in panels)
+
+
+def _wrap(text, room):
+    """Breaks a text into lines of so many inches; a formula is one piece."""
+    if "$" not in text.get_text():
+        letters = int(room / (LETTER * text.get_fontsize() / 72))
+        text.set_text(textwrap.fill(text.get_text(), letters))
+
+
+def _legend_below(axes):
+    """Moves the legend of a panel below it, where no curve runs; returns the height it takes."""
+    legend = axes.get_legend()
+    if legend is None:
+        return 0.0
+    dots = axes.figure.dpi
+    down = (axes.bbox.y0 - axes.xaxis.get_tightbbox().y0) / dots
+    lower = ScaledTranslation(0, -down, axes.figure.dpi_scale_trans)
+    legend.set_loc("upper left")
+    legend.set_bbox_to_anchor((0, 0), axes.transAxes + lower)
+    return legend.get_window_extent().height / dots

@@ -1,0 +1,250 @@
+"""Parse trees as drawings: one tree, a tree beside another one, and the brackets that write it.
+
+Trees are nested tuples, as `nlp104.data.grammar.brackets` makes them.
+"""
+
+from collections import Counter
+from typing import NamedTuple
+
+from nlp104.data.grammar import brackets
+from nlp104.figures.drawing import NARROW, WIDE, Drawing, Layouts
+
+__all__ = ["stack", "tree"]
+
+LETTER, CAPITAL = 7.1, 9.2  # pixels: how wide letters of 13 pixels are, on average
+LEVEL, ROW, INDENT = 34, 24, 17  # of a tree that grows up, of a list, and within a list
+COLUMN = 50  # of a stack on a phone
+MOST = 13  # tokens of a stack, lest the letters touch
+
+
+class _Node(NamedTuple):
+    label: str
+    span: tuple  # places of the first and of the last word
+    children: tuple
+    word: str = ""
+
+
+def tree(gold, said=None, names=("right", "written")):
+    """A parse tree; with a second one of the same words what differs is lit.
+
+    On a page the tree stands on its words, and the second one hangs below them. On a phone, and
+    where a sentence is too long for its words to stand side by side, trees are lists.
+
+    Args:
+        gold: The tree.
+        said: Another tree of the same words.
+        names: What the two are called, if there are two.
+
+    Returns:
+        Its two `nlp104.figures.drawing.Layouts`, for `nlp104.figures.plots.show`.
+
+    Raises:
+        ValueError: The trees do not have the same words.
+
+    Example:
+        >>> from nlp104.data.grammar import brackets
+        >>> from nlp104.figures import trees
+        >>> cat = brackets.parse("(S (NP (PRP It)) (VP (VBZ sleeps)) (. .))")
+        >>> ">sleeps<" in trees.tree(cat).wide
+        True
+    """
+    nodes = [_numbered(one) for one in (gold, said) if one is not None]
+    words = [[leaf.word for leaf in _leaves(node)] for node in nodes]
+    if words[0] != words[-1]:
+        raise ValueError(f"Expected two trees of the same words. Received: {words}.")
+    lit = [_differing(node, other) for node, other in zip(nodes, nodes[::-1], strict=True)]
+    names = names if said is not None else [""]
+    widths = [max(map(_room, nodes, [place] * 2)) for place in range(len(words[0]))]
+    wide = Drawing(WIDE)
+    if sum(widths) <= WIDE:
+        height = _across(wide, nodes, lit, names, words[0], widths)
+    else:
+        beside = zip((0, WIDE / 2), nodes, lit, names, strict=False)
+        height = max(_list(wide, x, 0, *one) for x, *one in beside)
+    narrow, y = Drawing(NARROW), 0
+    for one in zip(nodes, lit, names, strict=True):
+        y = _list(narrow, 0, y, *one) + 24
+    return Layouts(wide.svg(height), narrow.svg(y - 24))
+
+
+def stack(tree):
+    """The brackets of a tree in their order, and what is open between them.
+
+    Every phrase is a bar from its opening bracket to its closing one. The bars above a token, from
+    the lowest up, are the phrases that are open there: the stack of whoever reads the brackets.
+
+    Args:
+        tree: The tree; its sequence has at most `MOST` tokens.
+
+    Returns:
+        Its two `nlp104.figures.drawing.Layouts`, for `nlp104.figures.plots.show`.
+
+    Raises:
+        ValueError: The sequence is longer.
+
+    Example:
+        >>> from nlp104.data.grammar import brackets
+        >>> from nlp104.figures import trees
+        >>> cat = brackets.parse("(S (NP (PRP It)) (VP (VBZ sleeps)) (. .))")
+        >>> ">)NP<" in trees.stack(cat).wide
+        True
+    """
+    tokens = brackets.write(tree)
+    if len(tokens) > MOST:
+        raise ValueError(f"Expected a tree of at most {MOST} tokens. Received: {len(tokens)}.")
+    words = iter([leaf.word for leaf in _leaves(_numbered(tree))])
+    said = ["" if brackets.is_bracket(token) else next(words) for token in tokens]
+    bars, opened = [], []
+    for place, token in enumerate(tokens):
+        if token.startswith("("):
+            opened.append(place)
+        elif token.startswith(")"):
+            begun = opened.pop()
+            bars.append((token[1:], begun, place, len(opened)))  # on so many others
+    deepest = max(depth for *_, depth in bars)
+    return Layouts(_upright(tokens, said, bars, deepest), _sideways(tokens, said, bars, deepest))
+
+
+# --- trees ---
+
+
+def _numbered(tree, first=0):
+    """The same tree, with the places of its words."""
+    label, *children = tree
+    if isinstance(children[0], str):
+        return _Node(label, (first, first), (), children[0])
+    nodes, place = [], first
+    for child in children:
+        nodes.append(_numbered(child, place))
+        place = nodes[-1].span[1] + 1
+    return _Node(label, (first, place - 1), tuple(nodes))
+
+
+def _leaves(node):
+    return [leaf for child in node.children for leaf in _leaves(child)] or [node]
+
+
+def _every(node):
+    return [node, *(below for child in node.children for below in _every(child))]
+
+
+def _room(node, place):
+    """The width that a word, and what stands on it alone, takes in a tree."""
+    alone = [part for part in _every(node) if part.span == (place, place)]
+    return 13 + max(max(CAPITAL * len(p.label), LETTER * len(p.word)) for p in alone)
+
+
+def _differing(node, other):
+    """The labels and places of what one tree has and the other one has not."""
+    one, two = (Counter((n.label, n.span) for n in _every(root)) for root in (node, other))
+    return set(one - two)
+
+
+def _across(drawing, nodes, lit, names, words, widths):
+    """Words side by side, one tree on them and the other below; returns the height of all."""
+    gap = (WIDE - sum(widths)) / len(words)
+    edges = [sum(widths[:i]) + gap * (i + 0.5) for i in range(len(words))]
+    middles = [left + width / 2 for left, width in zip(edges, widths, strict=True)]
+    ground = LEVEL * _height(nodes[0]) + 18
+    for word, left, width in zip(words, edges, widths, strict=True):
+        drawing.tokens(left, ground + 8, [word], width=width, height=30, size=13)
+    for node, marked, up in zip(nodes, lit, (1, -1), strict=False):
+        foot = ground if up == 1 else ground + 46
+        _grow(drawing, node, middles, foot, up, marked)
+    for name, y in zip(names, (12, ground + 46 + LEVEL * _height(nodes[-1])), strict=False):
+        drawing.text(0, y, name, strong=True)
+    return ground + 40 + (len(nodes) - 1) * (24 + LEVEL * _height(nodes[-1]))
+
+
+def _height(node):
+    return 1 + max(map(_height, node.children)) if node.children else 0
+
+
+def _grow(drawing, node, middles, foot, up, lit):
+    """Draws a tree up from its words, or down; returns the place of its root."""
+    y = foot - up * LEVEL * _height(node)
+    places = [_grow(drawing, child, middles, foot, up, lit) for child in node.children]
+    x = (places[0][0] + places[-1][0]) / 2 if places else middles[node.span[0]]
+    for child_x, child_y in places:
+        rail = y + up * LEVEL / 2
+        bend = [(x, rail), (child_x, rail)] if child_x != x else []
+        drawing.wire([(x, y + up * 9), *bend, (child_x, child_y - up * 9)])
+    _label(drawing, x, y, node, lit, size=13)
+    return x, y
+
+
+def _label(drawing, x, y, node, lit, size):
+    """The name of a phrase or a part of speech, around a middle."""
+    if (node.label, node.span) in lit:
+        width = CAPITAL * size / 13 * len(node.label) + 10
+        drawing.box(x - width / 2, y - 11, width, 22, node.label, "v", lit=True, size=size)
+    else:
+        muted = not node.children
+        drawing.text(x, y, node.label, anchor="middle", size=size, muted=muted, strong=not muted)
+
+
+def _list(drawing, x, y, node, lit, name):
+    """A tree as a list from a height on, a row for each word; returns where it ends."""
+    if name:
+        drawing.text(x, y + 12, name, strong=True, size=14)
+        y += 32
+    return _rows(drawing, x, y, node, lit)
+
+
+def _rows(drawing, x, y, node, lit):
+    """The rows of one phrase; a phrase of a single part stands in the row of its part."""
+    left = x
+    while True:
+        if node.label != node.word:  # a full stop is its own part of speech
+            width = CAPITAL * 14 / 13 * len(node.label) + 10
+            _label(drawing, left + width / 2, y + ROW / 2, node, lit, size=14)
+            left += width
+        if len(node.children) != 1:
+            break
+        (node,) = node.children
+    if not node.children:
+        drawing.text(left + 4, y + ROW / 2, node.word, size=14)
+        return y + ROW
+    end = y + ROW
+    for child in node.children:
+        middle = end + ROW / 2
+        drawing.wire([(x + 10, y + ROW - 2), (x + 10, middle), (x + INDENT, middle)])
+        end = _rows(drawing, x + INDENT, end, child, lit)
+    return end
+
+
+# --- stacks ---
+
+
+def _upright(tokens, said, bars, deepest):
+    """Tokens side by side, bars above them."""
+    drawing, width = Drawing(WIDE), WIDE / len(tokens)
+    ground = 36 * (deepest + 1)
+    for label, begun, end, depth in bars:
+        y = ground - 36 * (depth + 1)
+        size = (end - begun + 1) * width - 4
+        drawing.box(begun * width + 2, y, size, 30, label, lit=True)
+    for place, (token, word) in enumerate(zip(tokens, said, strict=True)):
+        middle = (place + 0.5) * width
+        drawing.tokens(place * width, ground, [token], width=width, height=32, size=13)
+        if word:
+            drawing.wire([(middle, ground + 54), (middle, ground + 34)], arrow=True)
+            drawing.text(middle, ground + 66, word, anchor="middle")
+    return drawing.svg(ground + 76)
+
+
+def _sideways(tokens, said, bars, deepest):
+    """Tokens below each other, bars to their right."""
+    drawing, high = Drawing(NARROW), 34
+    left = 150
+    for label, begun, end, depth in bars:
+        size = (end - begun + 1) * high - 4
+        x = left + COLUMN * depth
+        drawing.box(x, begun * high + 2, COLUMN - 6, size, label, lit=True, size=14)
+    for place, (token, word) in enumerate(zip(tokens, said, strict=True)):
+        y = place * high
+        drawing.tokens(84, y, [token], width=62, height=high, size=14)
+        if word:
+            drawing.wire([(62, y + high / 2), (83, y + high / 2)], arrow=True)
+            drawing.text(58, y + high / 2, word, anchor="end", size=14)
+    return drawing.svg(high * len(tokens))

@@ -1,0 +1,104 @@
+"""What the package's models have in common: they are made from a configuration."""
+
+from nlp104.encoding.embedding import TokenAndPositionEmbedding
+from nlp104.transformer.config import TransformerConfig
+from nlp104.transformer.output_head import OutputHead
+from nlp104.transformer.presets import PRESETS
+from nlp104.transformer.token_mean import TokenMeanLoss
+
+
+class ConfiguredModel(TokenMeanLoss):
+    """A model from token ids to logits that is made from a `TransformerConfig`.
+
+    `Transformer` and `LanguageModel` are such models.
+
+    Args:
+        config: `TransformerConfig`, with a `vocabulary_size`.
+        **kwargs: arguments of `keras.Model`.
+
+    Raises:
+        ValueError: if `config` is something else, or has no `vocabulary_size`.
+    """
+
+    def __init__(self, config, **kwargs):
+        super().__init__(**kwargs)
+        if not isinstance(config, TransformerConfig) or config.vocabulary_size is None:
+            raise ValueError(
+                "`config` must be a TransformerConfig with a `vocabulary_size`. "
+                f"Received: {config!r}."
+            )
+        self.config = config
+        self.vocabulary_size = config.vocabulary_size
+        self.source_vocabulary_size = config.source_vocabulary_size or config.vocabulary_size
+        self.max_sequence_length = config.max_sequence_length
+
+    @classmethod
+    def from_preset(cls, name, vocabulary_size, **overrides):
+        """A model with the sizes of a preset.
+
+        Args:
+            name: a key of `PRESETS`.
+            vocabulary_size: number of tokens.
+            **overrides: fields of `TransformerConfig` that differ from the preset, and other
+                arguments of the model.
+
+        Raises:
+            ValueError: if there is no such preset.
+
+        Example:
+            >>> from nlp104 import Transformer
+            >>> model = Transformer.from_preset("tiny", 1000, num_layers=1, positions="rotary")
+            >>> model.config.num_layers, model.config.hidden_dim
+            (1, 128)
+        """
+        if name not in PRESETS:
+            raise ValueError(f"A preset is one of {', '.join(PRESETS)}. Received: {name!r}.")
+        sizes = {**PRESETS[name], "vocabulary_size": vocabulary_size}
+        return cls.from_config({**sizes, **overrides})
+
+    @classmethod
+    def from_config(cls, config):
+        config, others = TransformerConfig.split(config)
+        return cls(config, **others)
+
+    def with_dtype(self, dtype):
+        """A model of its own with the same weights, which computes in another precision.
+
+        Args:
+            dtype: a dtype policy. ``"float32"`` makes a model that was trained in mixed precision
+                run everywhere, ``"float16"`` one that takes half the room on a disk.
+        """
+        model = type(self).from_config({**self.get_config(), "dtype": dtype})
+        model.set_weights(self.get_weights())
+        return model
+
+    def get_config(self):
+        return {**super().get_config(), **self.config.to_dict()}
+
+    # The two ends, as the configuration wants them.
+
+    def _embedding(self, vocabulary_size, name):
+        positions = self.config.positions
+        return TokenAndPositionEmbedding(
+            vocabulary_size,
+            self.config.hidden_dim,
+            self.max_sequence_length,
+            # Rotary positions belong to the attentions.
+            positions=None if positions == "rotary" else positions,
+            dropout=self.config.dropout,
+            dtype=self.dtype_policy,
+            name=name,
+        )
+
+    def _output_head(self):
+        return OutputHead(
+            self.vocabulary_size,
+            tied=self.config.tie_embeddings,
+            dtype=self.dtype_policy,
+            name="output_head",
+        )
+
+    def _logits(self, x, embedding):
+        if not self.config.tie_embeddings:
+            return self.output_head(x)
+        return self.output_head(x, kernel=embedding.transposed())

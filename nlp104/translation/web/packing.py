@@ -1,0 +1,218 @@
+"""A translator as a script for a page: its weights in a few bits, one letter each, and its words.
+
+A page that is opened from a disk may fetch nothing, but a classic script may set a variable. So the
+model is one. Six bits are one letter of base64: every matrix is written row by row, as whole
+numbers from -31 to 31, and each row has the scale that makes its largest weight 31 (absmax
+quantisation, Dettmers et al., 2022, section 2, https://arxiv.org/abs/2208.07339). A row is what
+makes one output, so that its scale is one of the sum. Biases, normalisations and scales are few and
+keep their 32 bits. `results/web` holds what that costs.
+"""
+
+import base64
+import itertools
+import json
+import math
+import re
+import tempfile
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import keras
+import numpy as np
+import tokenizers
+
+from nlp104.data.tokenizer import END_ID, UNKNOWN_ID, Tokenizer
+from nlp104.data.tokenizer_pipeline import KINDS, assemble
+from nlp104.translation.translator import Translator
+from nlp104.utils.errors import InputError
+
+SCRIPTS = ("tokenizer.js", "model.js", "search.js", "worker.js")  # in the order they are run
+ACTIVATIONS = ("relu", "gelu", "silu", "tanh")  # that model.js knows
+LARGEST = 60_000_000  # parameters: more would be a page of 60 MB
+BITS = (6, 8)
+TABLES = ("embeddings", "positions")  # a row for each token, for each position
+DIGITS = np.frombuffer(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", "uint8")
+SETTINGS = (
+    "num_layers",
+    "num_heads",
+    "hidden_dim",
+    "max_sequence_length",
+    "positions",
+    "activation",
+    "normalize_first",
+    "epsilon",
+    "tie_embeddings",
+)
+
+
+def engine() -> str:
+    """Returns the scripts that translate, as one text: for a page, or for a worker.
+
+    Example:
+        >>> from nlp104.translation import web
+        >>> web.engine().count("globalThis.nlp104web ??= {};")  # one for each script
+        4
+    """
+    folder = files("nlp104.translation.web")
+    return "".join((folder / name).read_text(encoding="utf-8") for name in SCRIPTS)
+
+
+def pack(
+    translator: Translator, name: str = "model", languages: Sequence[str] = (), bits: int = 6
+) -> str:
+    """Writes a translator as a script, which sets ``nlp104web.models[name]``.
+
+    Args:
+        translator: `nlp104.translation.Translator`.
+        name: What pages call the model.
+        languages: The codes of the languages from and to which it translates, where they are known.
+        bits: 6 or 8 for each weight. `rounded` is the translator that the page then has.
+
+    Returns:
+        The text of a classic script, in ASCII and without ``<``, so that it may stand in a page.
+
+    Raises:
+        ValueError: If the model is larger than a page should be, or has something that the engine
+            in the page does not know: an activation, or a tokenizer from elsewhere.
+
+    Example:
+        >>> import nlp104
+        >>> from nlp104.translation import web
+        >>> script = web.pack(nlp104.load_pretrained("grammar"), "grammar", ["en", "fr"])
+        >>> script[:70]
+        '((globalThis.nlp104web ??= {}).models ??= {})["grammar"] = {"name": "g'
+        >>> len(script) < 2_000_000, script.isascii()
+        (True, True)
+    """
+    _require_bits(bits)
+    config, parameters = translator.model.config, translator.model.count_params()
+    if parameters > LARGEST:
+        raise InputError(
+            f"Expected a model of at most {LARGEST:,} parameters, for a page. "
+            f"Received: {parameters:,}."
+        )
+    if config.activation not in ACTIVATIONS:
+        known = ", ".join(ACTIVATIONS)
+        raise InputError(f"Expected an activation of {known}. Received: {config.activation!r}.")
+    pair = [translator.source_tokenizer, translator.target_tokenizer]
+    matrices, vectors = {}, {}
+    for variable in translator.model.weights:
+        rows = _rows(variable)
+        if rows.ndim == 1:
+            vectors[_name(variable)] = _base64(rows)
+            continue
+        numbers, scales = _quantize(rows, bits)
+        matrices[_name(variable)] = {
+            "shape": rows.shape,
+            "scales": _base64(scales),
+            "weights": _letters(numbers) if bits == 6 else _base64(numbers.astype("int8")),
+        }
+    packed = {
+        "name": name,
+        "languages": list(languages),
+        "parameters": parameters,
+        "config": {setting: getattr(config, setting) for setting in SETTINGS},
+        "tokenizers": [_tokenizer(one) for one in (pair[:1] if pair[0] is pair[1] else pair)],
+        "bits": bits,
+        "matrices": matrices,
+        "vectors": vectors,
+    }
+    text = json.dumps(packed).replace("<", "\\u003c")
+    key = json.dumps(name).replace("<", "\\u003c")
+    return f"((globalThis.nlp104web ??= {{}}).models ??= {{}})[{key}] = {text};\n"
+
+
+def rounded(translator: Translator, bits: int = 6) -> Translator:
+    """Returns the translator that a page has: with the weights that are left after packing.
+
+    Args:
+        translator: `nlp104.translation.Translator`.
+        bits: As of `pack`.
+
+    Example:
+        >>> import nlp104
+        >>> from nlp104.translation import web
+        >>> translator = web.rounded(nlp104.load_pretrained("grammar"))
+        >>> translator.translate(["The black cat sleeps."])
+        ['Le chat noir dort.']
+    """
+    _require_bits(bits)
+    model = translator.model.with_dtype("float32")
+    for variable in model.weights:
+        rows = _rows(variable)
+        if rows.ndim == 2:
+            numbers, scales = _quantize(rows, bits)
+            rows = numbers * scales[:, None]
+            is_table = _name(variable).endswith(TABLES)
+            variable.assign(np.reshape(rows if is_table else rows.T, variable.shape))
+    return Translator(model, translator.source_tokenizer, translator.target_tokenizer)
+
+
+def _require_bits(bits):
+    if bits not in BITS:
+        raise InputError(f"Expected 6 or 8 bits. Received: {bits!r}.")
+
+
+def _name(variable):
+    """What model.js calls a variable: its path, without the name of the model."""
+    path = variable.path.partition("/")[2]
+    path = re.sub(r"learned_positions\w*/", "", path)  # Keras counts them
+    return path.replace("_kernel", "/kernel").replace("_bias", "/bias")
+
+
+def _rows(variable):
+    """A vector, or a matrix with a row for each output: of a table a row for each entry."""
+    value, name = keras.ops.convert_to_numpy(variable).astype("float32"), _name(variable)
+    if name.endswith(TABLES):
+        return value
+    if not name.endswith("kernel"):
+        return value.reshape(-1)
+    # Attentions: [dim, heads, head_dim], and the other way round for W_O.
+    outputs = value.shape[-1:] if "output" in name else value.shape[1:]
+    return value.reshape(-1, math.prod(outputs)).T
+
+
+def _quantize(rows, bits):
+    """Whole numbers, and the scale of each row."""
+    most = 2 ** (bits - 1) - 1
+    scales = np.abs(rows).max(axis=1) / np.float32(most)
+    numbers = np.rint(rows / np.where(scales > 0, scales, 1)[:, None])
+    return numbers.astype("float32"), scales
+
+
+def _letters(numbers):
+    """One letter of base64 for each number from -32 to 31."""
+    return DIGITS[numbers.astype("int64").reshape(-1) + 32].tobytes().decode("ascii")
+
+
+def _base64(array):
+    little = array.astype(array.dtype.newbyteorder("<"))
+    return base64.b64encode(little.tobytes()).decode("ascii")
+
+
+def _tokenizer(tokenizer: Tokenizer) -> dict[str, Any]:
+    """What tokenizer.js needs to know."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(Path(folder) / "tokenizer.json")
+        tokenizer.save(path)
+        pipeline = tokenizers.Tokenizer.from_file(path)
+    saved = json.loads(pipeline.to_str())
+    vocabulary = [tokenizer.id_to_token(i) for i in range(tokenizer.vocabulary_size)]
+    # Which signs touch the word before them, and which the one behind, their decoder tells.
+    alone = {token: i for i, token in enumerate(vocabulary) if i == UNKNOWN_ID or i > END_ID}
+    word = vocabulary[UNKNOWN_ID]
+    left = [t for t, i in alone.items() if tokenizer.decode([UNKNOWN_ID, i]) == word + t]
+    right = [t for t, i in alone.items() if tokenizer.decode([i, UNKNOWN_ID]) == t + word]
+    for kind, lowercase in itertools.product(KINDS, (False, True)):
+        touches = (left, right) if kind == "word" else ((), ())
+        known = json.loads(assemble(kind, pipeline.model, lowercase, *touches).to_str())
+        if known == saved:
+            break
+    else:
+        raise InputError("Expected a tokenizer of Tokenizer.train. Received: another one.")
+    found = {"kind": kind, "lowercase": lowercase, "vocabulary": " ".join(vocabulary)}
+    if kind == "bpe":
+        return found | {"merges": "\n".join(map(" ".join, saved["model"]["merges"]))}
+    return found | {"touchesLeft": touches[0], "touchesRight": touches[1]}

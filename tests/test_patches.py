@@ -1,0 +1,74 @@
+"""Drawings of images: what is drawn are the numbers, and nothing leaves the picture."""
+
+import re
+
+import numpy as np
+import pytest
+from test_schematics import texts, tree
+
+from nlp104.data import load_digits
+from nlp104.figures import patches
+
+DIGITS = load_digits()
+IMAGES = DIGITS.images[:7]
+WEIGHTS = np.random.default_rng(0).dirichlet(np.ones(8), 7).reshape(7, 4, 2)
+
+
+def strengths(svg, concept):
+    """How full the cells of a concept are, in the order in which they are drawn."""
+    cells = [r for r in svg.iter("rect") if r.get("class") == f"f-{concept}" and r.get("style")]
+    return np.array([float(re.search(r"\*([\d.]+)\)", r.get("style"))[1]) for r in cells])
+
+
+def tint(values, most):
+    return 0.07 + 0.93 * (values / most) ** 0.85
+
+
+def test_patches_are_pieces_of_the_image(layout):
+    svg = tree(patches.reading(IMAGES[3], 3), layout)
+    pieces = IMAGES[3].reshape(4, 2, 2, 4).swapaxes(1, 2)  # [row, column, height, width]
+    pixels = np.concatenate([pieces.ravel(), IMAGES[3].ravel()])
+    expected = tint(pixels[pixels > 0], 16)
+    np.testing.assert_allclose(strengths(svg, "r"), expected, atol=1e-3)
+    assert {"it is a 3", "class token", "8 patches as words"} <= set(texts(svg))
+    assert sum(r.get("class") == "f-p" for r in svg.iter("rect")) == 9  # the class token has one
+
+
+def test_a_map_of_places_is_a_row_of_the_similarity(layout):
+    rng = np.random.default_rng(1)
+    similarity = rng.uniform(0.1, 1.0, (8, 8))
+    svg = tree(patches.places(similarity, 2), layout)
+    np.testing.assert_allclose(strengths(svg, "p"), tint(similarity.ravel(), 1.0), atol=1e-3)
+    own = [r for r in svg.iter("rect") if r.get("class") == "outline s-ink"]
+    assert len({(r.get("x"), r.get("y")) for r in own}) == 8
+
+
+def test_every_image_stands_above_its_weights(layout):
+    svg = tree(patches.looks(IMAGES, WEIGHTS, [f"a {i}" for i in range(7)]), layout)
+    expected = [tint(weights.ravel(), weights.max()) for weights in WEIGHTS]
+    np.testing.assert_allclose(strengths(svg, "a"), np.concatenate(expected), atol=1e-3)
+    assert [text for text in texts(svg) if text.startswith("a ")] == [f"a {i}" for i in range(7)]
+
+
+def test_nothing_leaves_the_picture(layout):
+    for drawing in (
+        patches.reading(IMAGES[3], 3),
+        patches.places(np.eye(8), 2),
+        patches.looks(IMAGES, WEIGHTS, [""] * 7),
+    ):
+        svg = tree(drawing, layout)
+        _, _, width, height = map(float, svg.get("viewBox").split())
+        for part in svg.iter("rect"):
+            x, y, wide, high = (float(part.get(name)) for name in ("x", "y", "width", "height"))
+            assert min(x, y) >= 0
+            assert x + wide <= width + 0.1
+            assert y + high <= height + 0.1
+
+
+def test_what_does_not_fit_is_refused():
+    with pytest.raises(ValueError, match=r"shape \(8, 8\). Received: \(4, 4\)"):
+        patches.reading(np.zeros((4, 4)), 0)
+    with pytest.raises(ValueError, match=r"rows of 3 places. Received: shape \(8, 8\)"):
+        patches.places(np.eye(8), 3)
+    with pytest.raises(ValueError, match="Received: 7, 7 and 1"):
+        patches.looks(IMAGES, WEIGHTS, ["one"])
