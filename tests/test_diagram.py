@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from matplotlib.patches import FancyArrowPatch
 
-from nlp104.figures import architecture, style
+from nlp104.figures import architecture, layouts, style
 
 DRAWINGS = {
     "architecture": architecture.architecture,
@@ -218,7 +218,7 @@ def test_a_phone_gets_a_drawing_of_the_same_parts_that_need_not_shrink(name):
     narrow = wide.narrow
     for kind in architecture.KINDS:
         assert len(everything(narrow, kind)) == len(everything(wide, kind))
-    assert narrow.get_size_inches()[0] <= style.PHONE
+    assert narrow.get_size_inches()[0] <= layouts.PHONE
     sizes = [text.get_fontsize() for text in narrow.axes[0].texts if text.get_text()]
     assert min(sizes) * 96 / 72 >= 12
     page = style.to_html(wide, "A drawing.")

@@ -23,13 +23,18 @@ PAGES = {
     "translation": ["translation", "translator", "evaluation", "export", "serve"],
 }
 WITHOUT = {
+    "nlp104.transformer.configured_model.ConfiguredModel": "its two models have theirs",
     "nlp104.transformer.skip_padding.SkipsPadding": "it saves time, which no example prints",
     "nlp104.transformer.token_mean.TokenMeanLoss": "what it changes is seen in a log of `fit` only",
 }
 
 PAGES_OF_API = sorted(API.glob("*.md"))
 # The pages with commands in a `bash` block, which is not run; those in a `console` block are.
-NOT_RUN = {"cli": "a training takes minutes", "serve": "a server runs until Ctrl-C"}
+NOT_RUN = {
+    "cli": "a training takes minutes",
+    "export": "a program takes half a minute, and a package more for one of them",
+    "serve": "a server runs until Ctrl-C",
+}
 
 
 def examples(module):

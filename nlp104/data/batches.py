@@ -41,10 +41,10 @@ class Batches(DataAdapter):
         max_length: Pairs with a side longer than this, its special token included, are left out and
             counted in `num_dropped`. `None` keeps all.
         bucket_width: Lengths are padded to a multiple of this.
-        multiple_of: Rows are filled up to a multiple of this with rows of padding, so that a batch
-            can be divided among so many devices. They carry no weight.
         shuffle: Whether to shuffle. If not, batches go from short to long.
         seed: The seed of the shuffling.
+        multiple_of: Rows are filled up to a multiple of this with rows of padding, so that a batch
+            can be divided among so many devices. They carry no weight.
 
     Attributes:
         epoch: The epoch that is given out; see `seek`.
@@ -81,9 +81,9 @@ class Batches(DataAdapter):
         tokens_per_batch: int | None = None,
         max_length: int | None = None,
         bucket_width: int = 8,
-        multiple_of: int = 1,
         shuffle: bool = True,
         seed: int = 104,
+        multiple_of: int = 1,
     ):
         require_positive(batch_size=batch_size, bucket_width=bucket_width, multiple_of=multiple_of)
         if tokens_per_batch is not None:

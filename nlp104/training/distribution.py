@@ -144,6 +144,14 @@ def require_sliced(model):
 
     Raises:
         RuntimeError: If a weight is cut otherwise.
+
+    Example:
+        >>> from nlp104 import Transformer
+        >>> from nlp104.training.distribution import require_sliced
+        >>> from nlp104.transformer import TransformerConfig
+        >>> model = Transformer(TransformerConfig(8, 32, 2, num_layers=1, vocabulary_size=10))
+        >>> require_sliced(model)  # no devices were chosen: nothing is cut
+        []
     """
     found = keras.distribution.distribution()
     mesh = found and found.device_mesh
