@@ -19,24 +19,17 @@ from nlp104.translation.evaluation import bleu, exact_match
 from nlp104.translation.pretrained import load_pretrained
 
 SHOWN = 40
-LOWER, BARE, BOTH = 1, 2, 3
 LENGTHS = ((1, 4), (5, 6), (7, 9), (10, 14), (15, 99))  # words
 
 
-def as_typed(text, way):
-    """A sentence as people type it.
-
-    Args:
-        text: the sentence.
-        way: `LOWER`, in lower case; `BARE`, without its full stop; or `BOTH`.
+def as_typed(text):
+    """A sentence as people type it: in lower case, without its full stop.
 
     Example:
-        >>> as_typed("I am hungry, let's get some food.", BOTH)
+        >>> as_typed("I am hungry, let's get some food.")
         "i am hungry, let's get some food"
     """
-    if way & BARE and text.endswith(".") and not text.endswith(".."):
-        text = text[:-1]
-    return text.lower() if way & LOWER else text
+    return (text if text.endswith("..") else text.removesuffix(".")).lower()
 
 
 def scores(name, data, seed):
@@ -59,7 +52,7 @@ def scores(name, data, seed):
         "sources": [sources[i] for i in shown],
         "references": [references[i] for i in shown],
     }
-    typed = [as_typed(source, BOTH) for source in sources]
+    typed = [as_typed(source) for source in sources]
     for search, num_beams in (("greedy", 1), ("beam 4", 4)):
         hypotheses = translator.translate(sources, batch_size=64, num_beams=num_beams)
         of_typed = translator.translate(typed, batch_size=64, num_beams=num_beams)

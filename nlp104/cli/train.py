@@ -62,39 +62,34 @@ def train(output, resume=False, quiet=False, data_dir=None, distribute=None, **g
     places = {key: given[key] for key in PATHS if key in given}
     places |= {"data_dir": data_dir} if data_dir else {}
     with _devices(distribute, tokenizers, settings, say):
-        return _train(output, settings, corpus, tokenizers, record, resume, quiet, places, say)
+        training, validation = _batch(corpus, tokenizers, settings, say)
+        model, settings = _build(tokenizers, settings, len(training), say)
+        _record(output, settings, corpus, tokenizers, model, training, record)
+        try:
+            fit(
+                model,
+                training,
+                validation,
+                epochs=settings["epochs"],
+                output=output,
+                resume=resume,
+                patience=settings["patience"],
+                keep=settings["average"],
+                verbose=0 if quiet else "auto",
+            )
+        except KeyboardInterrupt as stopped:
+            command = _typed("train", output=output, **places)
+            print(f"\n{stopped}\nTo continue:\n  {command} --resume", file=sys.stderr)
+            return 130
+        translator = _save(output, settings, tokenizers, model)
 
-
-def _train(output, settings, corpus, tokenizers, record, resume, quiet, places, say):
-    """From the tokenizers to the trained model."""
-    training, validation = _batch(corpus, tokenizers, settings, say)
-    model, settings = _build(tokenizers, settings, len(training), say)
-    _record(output, settings, corpus, tokenizers, model, training, record)
-    try:
-        fit(
-            model,
-            training,
-            validation,
-            epochs=settings["epochs"],
-            output=output,
-            resume=resume,
-            patience=settings["patience"],
-            keep=settings["average"],
-            verbose=0 if quiet else "auto",
-        )
-    except KeyboardInterrupt as stopped:
-        command = _typed("train", output=output, **places)
-        print(f"\n{stopped}\nTo continue:\n  {command} --resume", file=sys.stderr)
-        return 130
-    translator = _save(output, settings, tokenizers, model)
-
-    sample = corpus.references("validation")[:SAMPLE]
-    _, bleu, _ = score(translator, sample, tokenized=settings["tokens"] == "whitespace")
-    print(f"{len(sample)} validation sentences: BLEU {bleu}")
-    print(f"The model is in {output}. What to type next:")
-    print(f"  {_typed('translate', model=output)} {shlex.quote(sample[0][0])}")
-    print(f"  {_typed('evaluate', model=output, **places)}")
-    return 0
+        sample = corpus.references("validation")[:SAMPLE]
+        _, bleu, _ = score(translator, sample, tokenized=settings["tokens"] == "whitespace")
+        print(f"{len(sample)} validation sentences: BLEU {bleu}")
+        print(f"The model is in {output}. What to type next:")
+        print(f"  {_typed('translate', model=output)} {shlex.quote(sample[0][0])}")
+        print(f"  {_typed('evaluate', model=output, **places)}")
+        return 0
 
 
 def _new_record(output):

@@ -11,7 +11,7 @@ from nlp104.data.tokenizer import Tokenizer
 from nlp104.training.distribution import num_replicas
 from nlp104.transformer.config import OPTIONS, TransformerConfig
 from nlp104.transformer.model import Transformer
-from nlp104.transformer.presets import PRESETS
+from nlp104.transformer.presets import preset
 from nlp104.utils.errors import InputError
 
 
@@ -72,10 +72,13 @@ def model_config(tokenizers, settings):
     source, target = (tokenizer.vocabulary_size for tokenizer in tokenizers)
     chosen = {name: settings[name] for name in OPTIONS if settings[name] is not None}
     config = TransformerConfig(
-        vocabulary_size=target,
-        source_vocabulary_size=source,
-        tie_embeddings=settings["shared_vocabulary"],
-        **{**PRESETS[settings["preset"]], **chosen},
+        **preset(
+            settings["preset"],
+            vocabulary_size=target,
+            source_vocabulary_size=source,
+            tie_embeddings=settings["shared_vocabulary"],
+            **chosen,
+        )
     )
     if settings["max_length"] > config.max_sequence_length:
         raise InputError(

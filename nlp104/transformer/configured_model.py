@@ -3,7 +3,7 @@
 from nlp104.encoding.embedding import TokenAndPositionEmbedding
 from nlp104.transformer.config import TransformerConfig
 from nlp104.transformer.output_head import OutputHead
-from nlp104.transformer.presets import PRESETS
+from nlp104.transformer.presets import preset
 from nlp104.transformer.token_mean import TokenMeanLoss
 
 
@@ -51,10 +51,7 @@ class ConfiguredModel(TokenMeanLoss):
             >>> model.config.num_layers, model.config.hidden_dim
             (1, 128)
         """
-        if name not in PRESETS:
-            raise ValueError(f"A preset is one of {', '.join(PRESETS)}. Received: {name!r}.")
-        sizes = {**PRESETS[name], "vocabulary_size": vocabulary_size}
-        return cls.from_config({**sizes, **overrides})
+        return cls.from_config(preset(name, vocabulary_size=vocabulary_size, **overrides))
 
     @classmethod
     def from_config(cls, config):

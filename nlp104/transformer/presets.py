@@ -28,3 +28,23 @@ PRESETS = {
         "tie_embeddings": True,
     },
 }
+
+
+def preset(name, **overrides):
+    """The sizes of a preset, and what is given instead or besides.
+
+    Args:
+        name: a key of `PRESETS`.
+        **overrides: fields of `TransformerConfig`, and other arguments of a model.
+
+    Raises:
+        ValueError: if there is no such preset.
+
+    Example:
+        >>> from nlp104.transformer.presets import preset
+        >>> preset("tiny", num_layers=1, positions="rotary")["num_layers"]
+        1
+    """
+    if name not in PRESETS:
+        raise ValueError(f"A preset is one of {', '.join(PRESETS)}. Received: {name!r}.")
+    return {**PRESETS[name], **overrides}
