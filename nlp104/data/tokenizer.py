@@ -240,7 +240,11 @@ class Tokenizer:
     def save(self, path: str | os.PathLike) -> None:
         """Writes the tokenizer to one file of the `tokenizers` library, all of it or nothing."""
         with replacing(path) as temporary:
-            temporary.write_text(self._pipeline.to_str(), encoding="utf-8")
+            temporary.write_text(self.to_str(), encoding="utf-8")
+
+    def to_str(self) -> str:
+        """Returns what `save` writes: the JSON of the `tokenizers` library."""
+        return self._pipeline.to_str()
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> "Tokenizer":

@@ -212,8 +212,7 @@ def _lengths(token_ids):
 
 def _write_source_tokenizer(tokenizer, path):
     """The same file, with what the encoder reads besides: `[END]`, and padding behind it."""
-    tokenizer.save(path)
-    reader = tokenizers.Tokenizer.from_file(path)
+    reader = tokenizers.Tokenizer.from_str(tokenizer.to_str())
     pad, end = SPECIAL_TOKENS[PAD_ID], SPECIAL_TOKENS[END_ID]
     reader.post_processor = processors.TemplateProcessing(
         single=f"$A {end}", special_tokens=[(end, END_ID)]

@@ -1,12 +1,12 @@
 """What every explorable is made of: data, a script that shows them, a style, a still picture."""
 
 import html
-import json
 from importlib.resources import files
 from pathlib import Path
 
 from nlp104.figures.language import PATTERNS, sheet
 from nlp104.utils.files import replacing
+from nlp104.utils.scripts import script_json
 
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>
@@ -40,8 +40,7 @@ class Explorable:
     @property
     def html(self):
         """The explorable as HTML that needs nothing else."""
-        data = json.dumps(self.data, ensure_ascii=False, separators=(",", ":"))
-        data = data.replace("<", "\\u003c")  # "</script" and "<!--" mean something to HTML
+        data = script_json(self.data, ensure_ascii=False, separators=(",", ":"))
         return (
             f'<figure class="nlp104 explore" data-scene="{self.name}" '
             f'aria-label="{html.escape(self.title, quote=True)}">'

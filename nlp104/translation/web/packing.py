@@ -13,10 +13,8 @@ import itertools
 import json
 import math
 import re
-import tempfile
 from collections.abc import Sequence
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 import keras
@@ -27,6 +25,7 @@ from nlp104.data.tokenizer import END_ID, UNKNOWN_ID, Tokenizer
 from nlp104.data.tokenizer_pipeline import KINDS, assemble
 from nlp104.translation.translator import Translator
 from nlp104.utils.errors import InputError
+from nlp104.utils.scripts import script_json
 
 SCRIPTS = ("tokenizer.js", "model.js", "search.js", "worker.js")  # in the order they are run
 ACTIVATIONS = ("relu", "gelu", "silu", "tanh")  # that model.js knows
@@ -119,9 +118,8 @@ def pack(
         "matrices": matrices,
         "vectors": vectors,
     }
-    text = json.dumps(packed).replace("<", "\\u003c")
-    key = json.dumps(name).replace("<", "\\u003c")
-    return f"((globalThis.nlp104web ??= {{}}).models ??= {{}})[{key}] = {text};\n"
+    key = script_json(name)
+    return f"((globalThis.nlp104web ??= {{}}).models ??= {{}})[{key}] = {script_json(packed)};\n"
 
 
 def rounded(translator: Translator, bits: int = 6) -> Translator:
@@ -194,11 +192,8 @@ def _base64(array):
 
 def _tokenizer(tokenizer: Tokenizer) -> dict[str, Any]:
     """What tokenizer.js needs to know."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = str(Path(folder) / "tokenizer.json")
-        tokenizer.save(path)
-        pipeline = tokenizers.Tokenizer.from_file(path)
-    saved = json.loads(pipeline.to_str())
+    text = tokenizer.to_str()
+    saved, model = json.loads(text), tokenizers.Tokenizer.from_str(text).model
     vocabulary = [tokenizer.id_to_token(i) for i in range(tokenizer.vocabulary_size)]
     # Which signs touch the word before them, and which the one behind, their decoder tells.
     alone = {token: i for i, token in enumerate(vocabulary) if i == UNKNOWN_ID or i > END_ID}
@@ -207,7 +202,7 @@ def _tokenizer(tokenizer: Tokenizer) -> dict[str, Any]:
     right = [t for t, i in alone.items() if tokenizer.decode([i, UNKNOWN_ID]) == t + word]
     for kind, lowercase in itertools.product(KINDS, (False, True)):
         touches = (left, right) if kind == "word" else ((), ())
-        known = json.loads(assemble(kind, pipeline.model, lowercase, *touches).to_str())
+        known = json.loads(assemble(kind, model, lowercase, *touches).to_str())
         if known == saved:
             break
     else:

@@ -6,13 +6,13 @@ it: `parts`. A page that was exported carries everything: `page`.
 """
 
 import html
-import json
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
 from nlp104.translation.translator import Translator
 from nlp104.translation.web.packing import engine, pack
+from nlp104.utils.scripts import script_json
 
 FRONT = ("view.js", "loading.js", "front.js")  # in the order they are run
 PARTS = 8  # in which a model comes: a classic script does not tell how much of it has arrived
@@ -152,9 +152,7 @@ def parts(translator: Translator, name: str, languages: Sequence[str] = ()) -> l
 
 
 def _json(value):
-    """JSON that may stand in a script: "</script" and "<!--" mean something to HTML."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c")
+    return script_json(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _text(name):
