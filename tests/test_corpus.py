@@ -5,6 +5,7 @@ import logging
 import random
 import tarfile
 import threading
+import tracemalloc
 import zipfile
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -455,6 +456,79 @@ def test_tar_archives(server, tmp_path):
     archives = (Archive("a.tar.gz", url, {"pt.dev": "datasets/pt_to_en/pt.dev"}),)
     folder = fetch("ted-pt-en", archives, tmp_path)
     assert (folder / "pt.dev").read_text() == "./datasets/pt_to_en/pt.dev"
+
+
+HOSTILE = {
+    "a link": {"type": tarfile.SYMTYPE, "linkname": "/etc/passwd"},
+    "a hard link": {"type": tarfile.LNKTYPE, "linkname": "../../passwd"},
+    "a directory": {"type": tarfile.DIRTYPE},
+    "a device": {"type": tarfile.CHRTYPE},
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_what_is_no_file_is_not_read_from_an_archive(server, tmp_path, kind):
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        entry = tarfile.TarInfo("data/pt.dev")
+        for name, value in HOSTILE[kind].items():
+            setattr(entry, name, value)
+        archive.addfile(entry)
+    server.files["/a.tar.gz"] = [(200, buffer.getvalue())]
+    archives = (Archive("a.tar.gz", ((f"{server.url}/a.tar.gz", None),), {"pt.dev": "pt.dev"}),)
+    with pytest.raises(ConnectionError, match="unexpected content"):
+        fetch("ted-pt-en", archives, tmp_path)
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("place", ["../../fra.txt", "/tmp/fra.txt", "a/../../../fra.txt"])
+def test_an_archive_cannot_choose_where_its_files_go(server, tmp_path, place):
+    server.files["/fra-eng.zip"] = [(200, zipped({place: TSV}))]
+    (tmp_path / "inside").mkdir()
+    fetch("fra-eng", one_archive(server, None), tmp_path / "inside")
+    assert names(tmp_path) == ["inside/fra-eng/fra.txt"]
+
+
+@pytest.mark.parametrize("kind", [".zip", ".tar.gz", ".gz"])
+def test_a_bomb_does_not_go_off(server, tmp_path, monkeypatch, kind):
+    monkeypatch.setattr(download, "_LARGEST", 10**5)
+    zeros = b"0" * 10**7  # a hundredth of that when it is packed
+    if kind == ".gz":
+        packed = gzip.compress(zeros)
+    elif kind == ".zip":
+        packed = zipped({"a": zeros.decode()})
+    else:
+        buffer, entry = io.BytesIO(), tarfile.TarInfo("a")
+        entry.size = len(zeros)
+        with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+            archive.addfile(entry, io.BytesIO(zeros))
+        packed = buffer.getvalue()
+    server.files[f"/a{kind}"] = [(200, packed)]
+    archives = (Archive(f"a{kind}", ((f"{server.url}/a{kind}", None),), {"a": "a"}),)
+    tracemalloc.start()
+    with pytest.raises(ConnectionError, match="unexpected content"):
+        fetch("a", archives, tmp_path)
+    assert tracemalloc.get_traced_memory()[1] < 5e6
+    tracemalloc.stop()
+    assert names(tmp_path) == []
+
+
+def test_two_processes_may_fetch_at_once(server, tmp_path, monkeypatch):
+    """While one has its archive, another fetches, unpacks and tidies up: neither is disturbed."""
+    server.files["/fra-eng.zip"] = [(200, GOOD)]
+    alone = download._download
+
+    def interrupted(*arguments):
+        alone(*arguments)
+        monkeypatch.setattr(download, "_download", alone)
+        fetch("fra-eng", one_archive(server, None), tmp_path)
+        assert names(tmp_path / "fra-eng")[-1] == "fra.txt"
+        (tmp_path / "fra-eng" / "fra.txt").unlink()  # what counts is what this one does
+
+    monkeypatch.setattr(download, "_download", interrupted)
+    folder = fetch("fra-eng", one_archive(server, None), tmp_path)
+    assert (folder / "fra.txt").read_text() == TSV
+    assert names(tmp_path) == ["fra-eng/fra.txt"]
 
 
 def test_an_archive_put_there_by_hand_is_used_and_kept(server, tmp_path):

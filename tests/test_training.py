@@ -208,6 +208,7 @@ def test_files_and_history(tmp_path):
     history = train(model, make_batches(), validation, epochs=4, output=tmp_path, keep=2, verbose=0)
     assert {path.name for path in (tmp_path / "checkpoints").iterdir()} == {
         "latest.npz",
+        "previous.npz",
         "best.weights.h5",
         "epoch-0003.weights.h5",
         "epoch-0004.weights.h5",
@@ -350,7 +351,15 @@ def test_another_run_in_the_output(tmp_path):
     assert (tmp_path / "checkpoints" / "latest.npz").read_bytes() == state
 
 
-@pytest.mark.parametrize("damage", [lambda b: b[: len(b) // 2], lambda b: b"", lambda b: b"text"])
+DAMAGE = {
+    "half": lambda state: state[: len(state) // 2],
+    "empty": lambda state: b"",
+    "text": lambda state: b"text",
+    "one bit": lambda state: state[:900] + bytes([state[900] ^ 1]) + state[901:],
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
 def test_damaged_state_is_a_clear_error(tmp_path, damage):
     path = tmp_path / "latest.npz"
     model = make_toy()
@@ -360,6 +369,36 @@ def test_damaged_state_is_a_clear_error(tmp_path, damage):
     path.write_bytes(damage(path.read_bytes()))
     with pytest.raises(ValueError, match=r"latest\.npz is damaged"):
         load_state(path, model)
+
+
+@EXACT
+@pytest.mark.parametrize("damage", [*DAMAGE, "gone"])
+def test_the_state_before_stands_in_for_a_damaged_one(tmp_path, caplog, damage):
+    """And the run ends as if nothing had happened."""
+    whole = make_toy()
+    train(whole, make_batches(), epochs=3, verbose=0)
+    train(make_toy(), make_batches(), epochs=2, output=tmp_path, verbose=0)
+    state = tmp_path / "checkpoints" / "latest.npz"
+    if damage == "gone":  # killed after the old one was put aside
+        state.unlink()
+    else:
+        state.write_bytes(DAMAGE[damage](state.read_bytes()))
+    model = make_toy(seed=5)
+    history = train(model, make_batches(), epochs=3, output=tmp_path, resume=True, verbose=0)
+    (warning,) = caplog.messages
+    assert str(state) in warning
+    assert "previous.npz" in warning
+    assert history["epoch"] == [1, 2, 3]
+    assert same(everything(model), everything(whole))
+
+
+def test_what_a_killed_process_was_writing_is_swept_away(tmp_path):
+    train(make_toy(), make_batches(), epochs=1, output=tmp_path, verbose=0)
+    leftover = tmp_path / "checkpoints" / ".4711-latest.npz"
+    leftover.write_bytes(b"half of a sta")
+    train(make_toy(), make_batches(), epochs=1, output=tmp_path, resume=True, verbose=0)
+    assert not leftover.exists()
+    assert (tmp_path / "checkpoints" / "latest.npz").exists()
 
 
 def test_average_is_the_mean_of_the_weights(tmp_path):

@@ -5,6 +5,7 @@ import hashlib
 import os
 import sys
 import tarfile
+import tempfile
 import zipfile
 import zlib
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from nlp104.utils.files import replacing
 # One of the servers answers only clients that look like a browser.
 _HEADERS = {"User-Agent": "Mozilla/5.0 (compatible; nlp104)"}
 _ATTEMPTS = 2  # for each address
+_LARGEST = 2**30  # bytes of a file out of an archive: a bomb would fill the memory
 
 # What reading a broken archive raises; KeyError if it lacks the file.
 _BROKEN = (ValueError, EOFError, KeyError, zlib.error, zipfile.BadZipFile, tarfile.TarError)
@@ -83,7 +85,7 @@ def _fetch_archive(corpus, archive, folder):
     path = folder / archive.name
     if path.is_file():
         try:
-            return _unpack(archive, folder)
+            return _unpack(archive, path, folder)
         except (*_BROKEN, gzip.BadGzipFile) as error:
             raise InputError(
                 f"Expected an archive with {', '.join(archive.members)} in {path}. Received: a "
@@ -93,14 +95,15 @@ def _fetch_archive(corpus, archive, folder):
     for url, known_hash in archive.urls:
         for _ in range(_ATTEMPTS):
             try:
-                _download(url, known_hash, path)
-                return _unpack(archive, folder)
+                # A place of its own: another process may be fetching the same.
+                with tempfile.TemporaryDirectory(prefix=".", dir=folder) as place:
+                    fetched = Path(place, archive.name)
+                    _download(url, known_hash, fetched)
+                    return _unpack(archive, fetched, folder)
             except (OSError, *_BROKEN) as error:
                 if getattr(error, "errno", None) is not None:
                     raise  # the disk is full or read-only: another try will not help
                 problem = f"{url} ({_reason(error)})"
-            finally:
-                path.unlink(missing_ok=True)
         problems.append(problem)
     raise ConnectionError(
         f"Cannot download {corpus}: tried {' and '.join(problems)}. Put {archive.name}, or from it "
@@ -128,10 +131,10 @@ def _download(url, known_hash, path):
     pooch.retrieve(url, known_hash, fname=path.name, path=path.parent, downloader=downloader)
 
 
-def _unpack(archive, folder):
+def _unpack(archive, path, folder):
     """Pooch's own processors write in place, and say nothing of a member that is not there."""
     for name, member in archive.members.items():
-        content = _read_member(folder / archive.name, member)
+        content = _read_member(path, member)
         expected = archive.sha256.get(name)
         if expected and hashlib.sha256(content).hexdigest() != expected:
             raise ValueError(f"{name} is not what it was when its hash was noted.")
@@ -140,7 +143,10 @@ def _unpack(archive, folder):
 
 
 def _read_member(path, member):
-    """The content of the file in the archive `path` whose own path ends with `member`."""
+    """The content of the file in the archive `path` whose own path ends with `member`.
+
+    Nothing is unpacked to where the archive wants it: paths and links in it lead nowhere.
+    """
 
     def find(names):
         for name in names:
@@ -149,12 +155,23 @@ def _read_member(path, member):
         raise KeyError(f"No {member} in {path}")
 
     if path.name.endswith(".zip"):
-        with zipfile.ZipFile(path) as archive:
-            return archive.read(find(archive.namelist()))
+        with zipfile.ZipFile(path) as archive, archive.open(find(archive.namelist())) as file:
+            return _read(file)
     if path.name.endswith(".tar.gz"):
         with tarfile.open(path) as archive:
-            return archive.extractfile(find(archive.getnames())).read()
-    return gzip.decompress(path.read_bytes())
+            found = archive.getmember(find(archive.getnames()))
+            if not found.isreg():
+                raise ValueError(f"{found.name} in {path} is no file.")
+            return _read(archive.extractfile(found))
+    with gzip.open(path) as file:
+        return _read(file)
+
+
+def _read(file):
+    content = file.read(_LARGEST + 1)
+    if len(content) > _LARGEST:
+        raise ValueError(f"A file of more than {_LARGEST:,} bytes.")
+    return content
 
 
 class _Progress:

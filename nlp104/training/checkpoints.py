@@ -4,7 +4,10 @@ Every file is written under a temporary name and then renamed, so none is ever h
 """
 
 import json
+import logging
+import os
 import zipfile
+import zlib
 from pathlib import Path
 
 import keras
@@ -13,12 +16,16 @@ import numpy as np
 from nlp104.utils.errors import InputError
 from nlp104.utils.files import replacing
 
+_LOG = logging.getLogger(__name__)
+_PREVIOUS = "previous.npz"  # beside the newest state
+
 
 def save_state(path, model, position):
     """Save all that decides how training goes on.
 
     That is every variable of the model (weights and the states of its random generators), of its
     optimizer (moments and step) and of its metrics (sums of the current epoch), and the position.
+    The state that stood there is kept beside it, for the case that a disk damages the new one.
 
     Args:
         path: File to write, ending in `.npz`.
@@ -34,10 +41,20 @@ def save_state(path, model, position):
             raise FloatingPointError(f"The weight {key} holds values that are not finite.")
     with replacing(path) as temporary:
         np.savez(temporary, position=np.array(json.dumps(position)), **arrays)
+        if path.exists():
+            os.replace(path, path.with_name(_PREVIOUS))
+
+
+def has_state(path):
+    """Whether `load_state` would find a state there."""
+    return path.exists() or path.with_name(_PREVIOUS).exists()
 
 
 def load_state(path, model):
     """Put a model, its optimizer and its metrics into the state that `save_state` saved.
+
+    If the file is damaged, or was about to be replaced when the run was killed, the state before it
+    is taken: the run then repeats some steps, and ends the same.
 
     Args:
         path: File that `save_state` wrote.
@@ -47,14 +64,17 @@ def load_state(path, model):
         The position.
 
     Raises:
-        ValueError: If the file is damaged or belongs to another model.
+        ValueError: If the file is damaged, and there is none before it, or belongs to another
+            model.
     """
+    previous = path.with_name(_PREVIOUS)
     try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {key: file[key] for key in file.files}
-        position = json.loads(str(arrays.pop("position")))
-    except (zipfile.BadZipFile, ValueError, KeyError, EOFError) as error:
-        raise InputError(f"{path} is damaged or is not the state of a training run.") from error
+        position, arrays = _read_state(path)
+    except (InputError, FileNotFoundError):
+        if not previous.exists():
+            raise
+        position, arrays = _read_state(previous)
+        _LOG.warning("%s is damaged or gone: going on from %s.", path, previous)
     variables = _variables(model)
     expected = {key: tuple(variable.shape) for key, variable in variables.items()}
     found = {key: array.shape for key, array in arrays.items()}
@@ -147,6 +167,16 @@ def epoch_checkpoints(output):
 def epoch_of(path):
     """The epoch, counted from 1, after which a path of `epoch_checkpoints` was written."""
     return int(path.name.split("-")[1].split(".")[0])
+
+
+def _read_state(path):
+    """The position in a file of `save_state`, and its arrays."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {key: file[key] for key in file.files}
+        return json.loads(str(arrays.pop("position"))), arrays
+    except (zipfile.BadZipFile, zlib.error, ValueError, KeyError, EOFError) as error:
+        raise InputError(f"{path} is damaged or is not the state of a training run.") from error
 
 
 def _variables(model):

@@ -4,6 +4,7 @@ The directory of a run holds, after some epochs::
 
     history.csv                         a line for each epoch
     checkpoints/latest.npz              all that decides how training goes on
+    checkpoints/previous.npz            the same as it was when it was saved before
     checkpoints/epoch-0007.weights.h5   the weights after each of the last few epochs
     checkpoints/best.weights.h5         the weights of the lowest validation loss
 """
@@ -16,11 +17,17 @@ from pathlib import Path
 
 import keras
 
-from nlp104.training.checkpoints import epoch_checkpoints, load_state, save_state, save_weights
+from nlp104.training.checkpoints import (
+    epoch_checkpoints,
+    has_state,
+    load_state,
+    save_state,
+    save_weights,
+)
 from nlp104.training.interruption import stop_on_signal
 from nlp104.training.progress import Progress
 from nlp104.utils.errors import InputError
-from nlp104.utils.files import replacing
+from nlp104.utils.files import replacing, sweep
 
 SAVE_SECONDS = 600  # a long epoch saves its state this often
 LOOK_SECONDS = 0.5  # between two looks at the loss: each look waits for the device
@@ -152,12 +159,13 @@ class _Run:
         self.checkpoints = self.directory / "checkpoints"
         self.state = self.checkpoints / "latest.npz"
         self.checkpoints.mkdir(parents=True, exist_ok=True)
-        if self.state.exists():
+        if has_state(self.state):
             if not resume:
                 raise FileExistsError(
                     f"{self.state} holds the state of a run: pass resume=True to go on with it, "
                     "or choose another output directory."
                 )
+            sweep(self.checkpoints)
             self._resume()
 
     def _resume(self):
@@ -221,7 +229,7 @@ class _Run:
             f"The loss became {loss} in epoch {position.epoch + 1} by step {position.step}: "
             "lower the learning rate or warm up longer."
         )
-        if self.directory is not None and self.state.exists():
+        if self.directory is not None and has_state(self.state):
             message += f" The last good state is kept in {self.state}."
         raise FloatingPointError(message)
 

@@ -1,6 +1,7 @@
 """Files that are written whole or not at all."""
 
 import os
+import re
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -8,6 +9,8 @@ from pathlib import Path
 @contextmanager
 def replacing(path):
     r"""Writes a file in one piece: the name it yields becomes `path` when the block succeeds.
+
+    By then the content is on the disk, so that not even a power cut leaves half of it.
 
     Args:
         path: The file to write; its directory must exist.
@@ -25,6 +28,27 @@ def replacing(path):
     temporary = path.with_name(f".{os.getpid()}-{path.name}")
     try:
         yield temporary
+        with temporary.open("rb+") as file:
+            os.fsync(file.fileno())
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def sweep(directory):
+    """Removes what processes that were killed while they wrote have left in a directory.
+
+    Args:
+        directory: One in which nobody else writes now.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from nlp104.utils.files import sweep
+        >>> length = Path(".104-model.npz").write_text("half of a mod")
+        >>> sweep(".")
+        >>> Path(".104-model.npz").exists()
+        False
+    """
+    for path in Path(directory).iterdir():
+        if re.match(r"\.\d+-", path.name) and path.is_file():
+            path.unlink()
