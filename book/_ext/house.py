@@ -235,6 +235,31 @@ def add_description(app, pagename, templatename, context, doctree) -> None:
         )
 
 
+def add_preview(app, pagename, templatename, context, doctree) -> None:
+    """What others show of a page where its address is shared: title, words and picture.
+
+    They read whole addresses only.
+    """
+    if doctree is None:
+        return
+    address = app.config.html_baseurl
+    words = re.search(
+        r'name="description" content="([^"]*)"', context.get("metatags", "")
+    )
+    told = {
+        "og:type": "article",
+        "og:title": escape(re.sub("<[^>]*>", "", context["title"])),
+        "og:description": words and words[1],
+        "og:image": f"{address}_static/preview.png",
+        "og:url": f"{address}{pagename}.html",
+    }
+    context["metatags"] = context.get("metatags", "") + "".join(
+        f'<meta property="{name}" content="{value}" />'
+        for name, value in told.items()
+        if value
+    )
+
+
 def arrange_buttons(app, pagename, templatename, context, doctree) -> None:
     """On notebooks, show Colab and download as two plain links instead of two menus."""
     buttons = context["header_buttons"]
@@ -320,6 +345,7 @@ def setup(app):
     app.connect("doctree-read", link_to_pages)
     app.connect("doctree-read", register_anchors)
     app.connect("html-page-context", add_description)
+    app.connect("html-page-context", add_preview)  # it reads the description
     # After the theme, which adds its buttons at priority 501.
     app.connect("html-page-context", arrange_buttons, priority=502)
     app.connect("html-page-context", name_toggles, priority=502)

@@ -1,11 +1,15 @@
 """Draw the book's emblem and the picture of its first page as SVG, for light and for dark pages.
 
     python book/assets/make_figures.py
+    python book/assets/make_figures.py --preview
 
-The picture is a drawing of the idea, not a measurement: the heights of its bars are chosen, and its
+The second also makes preview.png, which a shared link shows; it needs Chromium. The picture is a drawing of the idea, not a measurement: the heights of its bars are chosen, and its
 caption says so. The colours are those of `nlp104.figures.language`.
 """
 
+import subprocess
+import sys
+import tempfile
 from html import escape
 from pathlib import Path
 
@@ -211,6 +215,41 @@ def pictures():
     }
 
 
+def preview():
+    """What a shared link shows: the emblem, the book's name and the picture, 1200 by 630."""
+    lines = "The Transformer", "with Keras: seen,", "built, trained", "and tested."
+    parts = [
+        f'<rect width="1200" height="630" fill="{LIGHT["box"]}"/>',
+        f'<g transform="translate(56 70) scale(2.6)">{emblem()}</g>',
+        text(56, 248, "NLP 104", LIGHT["ink"], 68, "start", weight=700),
+        *(
+            text(56, 318 + 44 * row, line, LIGHT["quiet"], 34, "start")
+            for row, line in enumerate(lines)
+        ),
+        f'<g transform="translate(412 49) scale({532 / HEIGHT:.4f})">{overview(LIGHT)}</g>',
+    ]
+    return svg(1200, 630, "".join(parts))
+
+
+def photograph(drawing, path):
+    """Turn a drawing into a PNG: those who show links show no SVG."""
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder, "page.html")
+        page.write_text(
+            f"<style>body {{ margin: 0 }}</style>{drawing}", encoding="utf-8"
+        )
+        flags = (
+            "--headless --no-sandbox --hide-scrollbars --window-size=1200,630"
+        )
+        subprocess.run(
+            ["chromium", *flags.split(), f"--screenshot={path}", page.as_uri()],
+            check=True,
+            capture_output=True,
+        )
+
+
 if __name__ == "__main__":
     for name, content in pictures().items():
         (HERE / name).write_text(content, encoding="utf-8")
+    if "--preview" in sys.argv:
+        photograph(preview(), HERE / "preview.png")
