@@ -69,7 +69,7 @@ nlp104.scene("devices", ({ grids, tokens: TOKENS, matrices, sizes, start }, { su
       else for (const column of range(4)) M.push(line(`bus${column}`, `M${middle(column)} ${bus(0) - 10}V${top(1) - 3}`, look)), end(`up${column}`, middle(column), bus(0) - 11, 1), end(`down${column}`, middle(column), top(1) - 2, -1);
     }
     if (talks) for (const row of range(PART[exchange] === "g" && slices > 1 ? 1 : 2)) put(`sum${row}`, PART[exchange] === "g" && slices > 1 ? 0 : left + cw / 2, bus(row) + (PART[exchange] === "g" && slices > 1 ? 4 : 13), `+ ${bytes(sent[exchange])}`, { strong: true, size: 12 });
-    const foot = bus(1) + 18;
+    const foot = bus(1) + 24;
 
     // ---------- the ledger ----------
     const P = slim ? 0 : L + 26, wide = W - P, Y = slim ? foot + 14 : 0, row = slim ? 18 : 20, total = sent ? sum(sent) : 0;
@@ -99,8 +99,8 @@ nlp104.scene("devices", ({ grids, tokens: TOKENS, matrices, sizes, start }, { su
     put("own", P, D, `Device ${device} works on`, { size: 13, strong: true });
     const mine = now ? [["tokens", part(T, r, rows)], ["heads", part(model.heads, s, slices)], ["inner units", part(model.ff, s, slices)], ["words", words ? part(model.words, s, slices) : `all ${exact(model.words)}`]] : [];
     range(4).forEach((i) => {
-      put(`own${i}`, P, D + row * (i + 1), mine[i]?.[0] ?? "–", { muted: true });
-      put(`own${i}=`, P + (slim ? 90 : 84), D + row * (i + 1), mine[i]?.[1] ?? "");
+      put(`own${i}`, P, D + row * (i + 1), mine[i]?.[0] ?? "–", { muted: true, size: 12 });
+      put(`own${i}=`, P + (slim ? 90 : 74), D + row * (i + 1), mine[i]?.[1] ?? "", { size: 12 });
     });
 
     // ---------- in words ----------
