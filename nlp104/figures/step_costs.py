@@ -104,7 +104,7 @@ def kept(config, rows, source, target, fused=False):
         fused: whether attention computes its tables anew instead of keeping them.
 
     Returns:
-        A dictionary from what it is to how many numbers: ``"vectors"``, ``"tables"``, ``"logits"``.
+        How many numbers ``"vectors"``, ``"tables"`` and ``"logits"`` have, as a dictionary.
 
     Example:
         >>> from nlp104.figures.step_costs import kept
