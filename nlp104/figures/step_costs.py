@@ -59,7 +59,7 @@ def products(config, rows, source, target):
         >>> largest.part, round(largest.intensity)
         ('vocabulary', 201)
         >>> round(step_flops(config, 64, 32, 32) / 1e12, 2)
-        0.81
+        0.78
     """
     d, ff, heads = config.hidden_dim, config.intermediate_dim, config.num_heads
     layers, found = config.num_layers, []

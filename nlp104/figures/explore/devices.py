@@ -133,7 +133,7 @@ def ledger(config, rows, slices, tokens):
         tokens: sizes of batches, in tokens of each language.
 
     Returns:
-        A dictionary: ``held``, the bytes of the weights; ``vocabulary``, whether it is cut; and
+        A dictionary with ``held``, the bytes of the weights; ``vocabulary``, whether it is cut; and
         ``sent``, for each of `tokens` the bytes sent in each exchange: the embeddings, the
         attentions, the networks, the loss, the way back, the gradients.
 
