@@ -77,7 +77,7 @@ nlp104.scene("devices", ({ grids, tokens: TOKENS, matrices, sizes, start }, { su
     put("holds", P, Y + 10, now ? `Each device holds **${bytes(4 * now.held)}**` : "Nothing is held", { size: 13 });
     M.push(area("room", { x: P, y: Y + 22, w: wide, h: 14 }, { concept: "r", strength: 0.1, radius: 2 }));
     [["weights", 1, "ink", 0.85], ["gradients", 1, "r", 0.95], ["Adam’s m and v", 2, "r", 0.45]].forEach(([name, times, concept, strength], i, list) => {
-      const before = sum(list.slice(0, i).map((one) => one[1])), lit = i === 1 ? [10, 11, 12].includes(state.step) : state.step === 0 || state.step > 11;
+      const before = sum(list.slice(0, i).map((one) => one[1])), lit = i === 1 ? state.step > 9 : state.step === 0 || state.step > 11;
       if (now) M.push(area(`hold${i}`, { x: P + (before * now.held * wide) / alone, y: Y + 22, w: Math.max(1, (times * now.held * wide) / alone - 0.8), h: 14 }, { concept, strength, radius: 1, layer: 1 }));
       M.push(area(`sign${i}`, { x: P, y: Y + 44 + row * i, w: 10, h: 10 }, { concept, strength, radius: 2, layer: 1 }));
       put(`hold${i}:`, P + 16, Y + 49 + row * i, name, { strong: lit, muted: !lit });
