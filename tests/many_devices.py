@@ -51,7 +51,10 @@ def run(devices, output=None, epochs=2):
         "rows": training[0][1].shape[0],
         "loss": history["loss"],
         "sliced": require_sliced(model),
-        "held": [held(model.trainable_variables), held(model.optimizer.variables[2:])],
+        "held": [
+            held(model.trainable_variables),
+            held(v for v in model.optimizer.variables if v.shape),  # not how many steps
+        ],
         "moments": sum(not v.value.sharding.is_fully_replicated for v in model.optimizer.variables),
     }
     return found, np.concatenate([np.ravel(keras.ops.convert_to_numpy(v)) for v in weights]), model
