@@ -82,19 +82,3 @@ def spread(values):
         return 0.0
     low, middle, high = statistics.quantiles(values, n=4, method="inclusive")
     return (high - low) / 2 / middle
-
-
-def training_flops(config, rows, source, target):
-    """Floating-point operations of the matrix products in one training step.
-
-    A product of `[m, k]` and `[k, n]` takes 2mkn; the backward pass takes two for each of them.
-    """
-    d, ff = config.hidden_dim, config.intermediate_dim
-
-    def attention(queries, keys):
-        return 4 * d * d * (queries + keys) + 4 * queries * keys * d
-
-    encoder = attention(source, source) + 4 * d * ff * source
-    decoder = attention(target, target) + attention(target, source) + 4 * d * ff * target
-    vocabulary = 2 * d * config.vocabulary_size * target
-    return 3 * rows * (config.num_layers * (encoder + decoder) + vocabulary)

@@ -10,7 +10,7 @@ from unittest import mock
 
 from benchmarks import worker
 from benchmarks.data import pad
-from benchmarks.measure import training_flops
+from nlp104.figures.step_costs import step_flops
 
 CALLS = 0.3  # seconds of decoding in a turn
 BEGIN = time.monotonic()
@@ -123,7 +123,7 @@ def train(team, config, rounds, seconds, data, own):
     if not own:
         inputs, labels = data[0]
         shape = *inputs["encoder_token_ids"].shape, labels.shape[1]
-        flops = {"flops": training_flops(config, *shape)}
+        flops = {"flops": step_flops(config, *shape)}
     return {
         name: {**built[name], **started[name], **memory[name], **flops, "turns": turns[name]}
         for name in memory

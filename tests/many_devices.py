@@ -51,9 +51,22 @@ def run(devices, output=None, epochs=2):
         "rows": training[0][1].shape[0],
         "loss": history["loss"],
         "sliced": require_sliced(model),
+        "held": [
+            held(model.trainable_variables),
+            held(v for v in model.optimizer.variables if v.shape),  # not how many steps
+        ],
         "moments": sum(not v.value.sharding.is_fully_replicated for v in model.optimizer.variables),
     }
     return found, np.concatenate([np.ravel(keras.ops.convert_to_numpy(v)) for v in weights]), model
+
+
+def held(variables):
+    """How many bytes of them each device holds."""
+    shards = [shard for v in variables for shard in v.value.addressable_shards]
+    sizes = {device: 0 for device in keras.distribution.list_devices()}
+    for shard in shards:
+        sizes[f"cpu:{shard.device.id}"] += shard.data.nbytes
+    return list(sizes.values())
 
 
 def main(folder):

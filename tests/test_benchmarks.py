@@ -21,6 +21,7 @@ from benchmarks.config import PEERS, Config, Entry, versions
 from benchmarks.turns import Team, decode, train
 from nlp104.data.batches import Batches
 from nlp104.data.tokenizer import END_ID, PAD_ID, START_ID
+from nlp104.figures.step_costs import step_flops
 
 BACKEND = keras.backend.backend()
 CONFIG = Config(
@@ -140,28 +141,6 @@ def test_rates_ratios_and_spread():
     assert measure.ratio(slow, slow) == 1
     assert measure.spread([1.0]) == 0
     assert measure.spread([90.0, 95.0, 100.0, 105.0, 110.0]) == pytest.approx(0.05)
-
-
-def test_flops_are_those_of_the_matrix_products():
-    """Counted again, product by product."""
-    rows, source, target = 3, 5, 7
-    d, ff, heads = CONFIG.hidden_dim, CONFIG.intermediate_dim, CONFIG.num_heads
-
-    def product(m, k, n):
-        return 2 * m * k * n
-
-    def attention(queries, keys):
-        projections = 2 * product(queries, d, d) + 2 * product(keys, d, d)
-        scores = heads * product(queries, d // heads, keys)
-        return projections + scores + heads * product(queries, keys, d // heads)
-
-    def feed_forward(length):
-        return product(length, d, ff) + product(length, ff, d)
-
-    layer = attention(source, source) + feed_forward(source)
-    layer += attention(target, target) + attention(target, source) + feed_forward(target)
-    forward = CONFIG.num_layers * layer + product(target, d, CONFIG.vocabulary_size)
-    assert measure.training_flops(CONFIG, rows, source, target) == 3 * rows * forward
 
 
 def test_peak_memory_notices_an_array():
@@ -383,7 +362,7 @@ def test_a_process_measures_and_says_what_failed(capsys, monkeypatch):
         assert found["parameters"] > 1000
         assert found["warm_up"] > found["first"] > 0
         assert found["memory"] > 0
-        assert found["flops"] == measure.training_flops(CONFIG, 3, 8, 8)
+        assert found["flops"] == step_flops(CONFIG, 3, 8, 8)
         for turn in found["turns"]:
             assert turn["tokens"] == turn["steps"] * 10
             assert turn["seconds"] > 0

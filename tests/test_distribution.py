@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from nlp104.cli.main import main
+from nlp104.figures.explore.devices import held
 from nlp104.training.distribution import (
     EMBEDDINGS,
     SLICES,
@@ -60,6 +61,17 @@ def test_every_weight_that_should_be_cut_is_cut_and_its_moments_with_it(found):
     assert len(found["model:2x4"]["sliced"]) == SLICED
     assert found["model:2x4"]["moments"] == 2 * SLICED  # Adam's
     assert found["one"]["sliced"] == found["data"]["sliced"] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "slices", "devices"), [("one", 1, 1), ("data", 1, 8), ("model:2x4", 4, 8)]
+)
+def test_each_device_holds_what_the_figure_says(found, name, slices, devices):
+    config = TransformerConfig(16, 32, 4, num_layers=1, vocabulary_size=40, tie_embeddings=True)
+    each = 4 * held(config, slices)
+    weights, moments = found[name]["held"]
+    assert weights == [each] * devices + [0] * (8 - devices)
+    assert moments == [2 * size for size in weights]
 
 
 def test_what_a_grid_saved_one_device_loads(found):

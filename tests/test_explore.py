@@ -36,6 +36,7 @@ SCENES = (
     "shapes",
     "decoding",
     "family_tree",
+    "devices",
 )
 WIDTHS = (1280, 782, 390, 320)
 EVIL = "<img src=x onerror='evil = 1'> & \"</script><script>evil = 1</script><!--<script>\""
@@ -72,6 +73,7 @@ def figures(load_once):
         "shapes": explore.shapes(),
         "decoding": explore.decoding(),
         "family_tree": explore.family_tree(),
+        "devices": explore.devices(),
     }
 
 

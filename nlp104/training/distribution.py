@@ -3,10 +3,11 @@
 `keras.distribution` does the work. It splits the rows of a batch over the first axis of a grid of
 devices, and the weights over the second one as `SLICES` says: the heads of every attention, the
 inner width of every feed-forward network, the vocabulary. A head never needs another head's
-numbers, and the inner units of the feed-forward network meet only in its second product. So two
-sums per sub-layer are all that devices of one row exchange on the way forward (Shoeybi et al.,
-2019, Megatron-LM, https://arxiv.org/abs/1909.08053, section 3; here with an encoder, and
-attention between the two, as well).
+numbers, and the inner units of the feed-forward network meet only in its second product. So one
+sum for each sub-layer is all that devices of one row exchange inside of the layers on the way
+forward, and one for each input of a sub-layer on the way back (Shoeybi et al., 2019, Megatron-LM,
+https://arxiv.org/abs/1909.08053, section 3; here with an encoder, and attention between the two,
+as well).
 """
 
 import re

@@ -10,6 +10,7 @@ draws with is in ``parts.js``, its frame and its player are in ``player.js``.
 """
 
 from nlp104.figures.explore.decoding import decoding
+from nlp104.figures.explore.devices import devices
 from nlp104.figures.explore.evolution import evolution
 from nlp104.figures.explore.family_tree import family_tree
 from nlp104.figures.explore.heads import heads
@@ -28,6 +29,7 @@ from nlp104.figures.explore.wires import wires
 
 __all__ = [
     "decoding",
+    "devices",
     "evolution",
     "family_tree",
     "heads",
