@@ -108,4 +108,5 @@ def _translate(model, sources, num_steps):
 def _continue(model, prompts, num_steps):
     """How the loop begins: the first token is read, what follows it is written one place on."""
     cache = model.start_cache(ops.shape(prompts)[0], num_steps)
-    return prompts[:, :1], prompts, 1, cache, model.decode_step
+    first = ops.reshape(prompts[:, 0], (-1, 1))  # a shape that TensorFlow's loop knows
+    return first, prompts, 1, cache, model.decode_step
