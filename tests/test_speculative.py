@@ -111,9 +111,9 @@ class TestDrafts:
 
     def test_bad_arguments_are_clear_errors(self):
         for draft in (PromptLookup, lambda longest: NGrams([[5]], longest)):
-            with pytest.raises(ValueError, match="`longest` must be a positive integer. Received"):
+            with pytest.raises(ValueError, match="`longest` must be a positive"):
                 draft(longest=0)
-        with pytest.raises(ValueError, match="Expected texts to count. Received: no token."):
+        with pytest.raises(ValueError, match="Received: no token"):
             NGrams([[], []])
 
 
@@ -129,24 +129,24 @@ def compiled_draft(draft, number):
 
 
 class TestGreedy:
-    @given(st.integers(0, 1000), st.sampled_from([2, 5]), st.sampled_from([LOOKUP, wrong]))
+    @given(st.integers(0, 1000), st.sampled_from([LOOKUP, wrong]))
     @settings(max_examples=12)
-    def test_continuations_are_those_of_greedy(self, writer, seed, num_drafted, draft):
+    def test_continuations_are_those_of_greedy(self, writer, seed, draft):
         randomize(writer, seed)
         ids = prompts(seed, 3)
         expected = greedy(writer, ids, max_length=LENGTH)
-        found, strides = speculate(writer, ids, draft, num_drafted, max_length=LENGTH)
+        found, strides = speculate(writer, ids, draft, max_length=LENGTH)
         np.testing.assert_array_equal(found, expected)
         for row, prompt, passes in zip(rows(found), rows(ids), strides, strict=True):
             assert [t for stride in passes for t in stride.written] == row[len(prompt) :]
 
-    @given(st.integers(0, 1000), st.sampled_from([2, 5]), st.sampled_from([LOOKUP, wrong]))
+    @given(st.integers(0, 1000), st.sampled_from([LOOKUP, wrong]))
     @settings(max_examples=12)
-    def test_translations_are_those_of_greedy(self, translator, seed, num_drafted, draft):
+    def test_translations_are_those_of_greedy(self, translator, seed, draft):
         randomize(translator, seed)
         source = random_sources(seed, batch=3, length=7)
         expected = greedy(translator, source, max_length=LENGTH)
-        found, _ = speculate(translator, source, draft, num_drafted, max_length=LENGTH)
+        found, _ = speculate(translator, source, draft, max_length=LENGTH)
         np.testing.assert_array_equal(found, expected)
 
     @pytest.mark.parametrize(
@@ -156,13 +156,15 @@ class TestGreedy:
         model, ids = language_model(**options), prompts(7, 4)
         np.testing.assert_array_equal(speculate(model, ids, wrong)[0], greedy(model, ids))
 
-    @pytest.mark.parametrize("num_drafted", [1, 3, 30])
-    def test_up_to_the_last_place_there_is(self, writer, num_drafted):
+    @pytest.mark.parametrize(("num_drafted", "max_length"), [(4, 20), (30, 20), (10, 8)])
+    def test_up_to_the_last_place_there_is(self, writer, num_drafted, max_length):
         ids = prompts(3, 4)
-        expected = greedy(writer, ids, max_length=writer.max_sequence_length)
-        assert expected.shape[1] == writer.max_sequence_length
-        options = {"num_drafted": num_drafted, "max_length": writer.max_sequence_length}
-        np.testing.assert_array_equal(speculate(writer, ids, wrong, **options)[0], expected)
+        expected = greedy(writer, ids, max_length=max_length)
+        assert expected.shape[1] == max_length
+        found, _ = speculate(writer, ids, wrong, num_drafted, max_length=max_length)
+        np.testing.assert_array_equal(found, expected)
+
+    def test_a_prompt_that_fills_its_place(self, writer):
         full = np.full((1, writer.max_sequence_length), 5)
         found, strides = speculate(writer, full)
         np.testing.assert_array_equal(found, full)
@@ -199,23 +201,18 @@ class TestGreedy:
 class TestPasses:
     """What the strides tell, and how many there are."""
 
-    @pytest.mark.parametrize("num_drafted", [1, 2, 5])
+    @pytest.mark.parametrize("num_drafted", [1, 5])
     def test_who_knows_the_text_needs_the_fewest(self, translator, num_drafted):
-        source = random_sources(1, batch=6, length=7)
-        texts = rows(greedy(translator, source, max_length=LENGTH))
-        for row, text in zip(source, texts, strict=True):
-            known = np.pad(np.array(text, "int32"), (0, 9))
-            _, (strides,) = speculate(
-                translator,
-                row[None],
-                lambda tokens, length, number, known=known: ops.take(
-                    known, length - 1 + ops.arange(number)
-                ),
-                num_drafted,
-                max_length=LENGTH,
-            )
-            assert len(strides) == math.ceil(len(text) / (num_drafted + 1))
-            assert all(stride.accepted == len(stride.drafted) for stride in strides)
+        source = random_sources(1, batch=1, length=7)
+        (text,) = rows(greedy(translator, source, max_length=LENGTH))
+        known = np.pad(np.array(text, "int32"), (0, 9))
+
+        def oracle(tokens, length, number):
+            return ops.take(known, length - 1 + ops.arange(number))
+
+        _, (strides,) = speculate(translator, source, oracle, num_drafted, max_length=LENGTH)
+        assert len(strides) == math.ceil(len(text) / (num_drafted + 1))
+        assert all(stride.accepted == len(stride.drafted) for stride in strides)
 
     def test_without_a_guess_every_token_is_a_pass(self, translator):
         source = random_sources(1, batch=3, length=7)
@@ -271,20 +268,13 @@ def test_what_was_rejected_is_not_looked_at(kind, writer, translator):
 
 
 class TestSampling:
-    @pytest.mark.parametrize(
-        "options",
-        [
-            {"temperature": 2.0},
-            {"temperature": 1.5, "top_k": 5},
-            {"temperature": 2.0, "top_p": 0.8},
-        ],
-    )
+    @pytest.mark.parametrize("options", [{}, {"top_k": 6, "top_p": 0.8}])
     def test_a_seed_gives_the_texts_of_sample(self, writer, translator, options):
-        for model, ids in ((writer, prompts(1, 4)), (translator, random_sources(1, 4, 6))):
-            for seed in (1, 2):
-                settings = {**options, "seed": seed, "max_length": LENGTH}
-                expected = sample(model, ids, **settings)
-                np.testing.assert_array_equal(speculate(model, ids, wrong, **settings)[0], expected)
+        model, ids = (translator, random_sources(1, 4, 6)) if options else (writer, prompts(1, 4))
+        for seed in (1, 2):
+            settings = {**options, "temperature": 2.0, "seed": seed, "max_length": LENGTH}
+            expected = sample(model, ids, **settings)
+            np.testing.assert_array_equal(speculate(model, ids, wrong, **settings)[0], expected)
 
     @pytest.mark.parametrize(
         ("temperature", "top_k", "top_p"), [(1.0, None, 1.0), (0.7, 3, 1.0), (1.6, 5, 0.8)]
@@ -331,9 +321,13 @@ class TestSampling:
         assert expected.sum() == pytest.approx(1, abs=1e-6)
         number = 400
         found, strides = speculate(
-            model, np.full((number, 1), begin), lambda tokens, length, n: ops.array([4, 5, 1], "int32")[:n],
-            temperature=1.5, seed=104, max_length=longest,
-        )  # fmt: skip
+            model,
+            np.full((number, 1), begin),
+            lambda tokens, length, n: ops.array([4, 5, 1, 2], "int32")[:n],
+            temperature=1.5,
+            seed=104,
+            max_length=longest,
+        )
         counted = [tuple(row) for row in rows(found)]
         counts = np.array([counted.count(text) for text in texts])
         assert counts.sum() == number

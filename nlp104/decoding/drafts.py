@@ -67,7 +67,8 @@ class NGrams:
     """Guesses what most often followed the last tokens in texts that were counted before.
 
     The longest run of last tokens that was counted decides, and one token is guessed after the
-    other. Of tokens that followed equally often, the one that was met first is taken.
+    other. Of tokens that followed equally often, the one that was met first is taken. The beginning
+    of a text counts as part of a run.
 
     Args:
         texts: iterable of sequences of integers, the tokens of a text each.

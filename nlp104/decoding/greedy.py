@@ -98,8 +98,8 @@ def begin(model, token_ids, num_steps):
 
     Returns:
         The token that is read first `[batch, 1]`; what is written already `[batch, length]`; how
-        many places ahead of what is read it is written; the cache; and a function from tokens `[batch,
-        number]`, the step of the first and the cache to logits and the new cache.
+        many places ahead of what is read it is written; the cache; and a function from tokens
+        `[batch, number]`, the step of the first and the cache to logits and the new cache.
     """
     start = _continue if isinstance(model, LanguageModel) else _translate
     return start(model, token_ids, num_steps)

@@ -17,7 +17,6 @@ from nlp104.decoding.greedy import begin, best
 from nlp104.decoding.sampling import choices, draw, drawn_seed, draws_of
 from nlp104.utils.arguments import require_positive
 
-
 LOOKUP = PromptLookup()  # one for all calls, see `speculate`
 
 
@@ -173,7 +172,8 @@ def _write(
         free = ops.minimum(start + width, limit - 1) - length
         guess = ops.cast(draft(text, length, num_drafted), "int32")
         guess = ops.where(window[:-1] < free, guess, 0)  # [num_drafted]
-        tokens = ops.take(put(guess, length, num_drafted, text), start + window)
+        tokens = put(guess, length, num_drafted, text)
+        tokens = ops.take(tokens, ops.minimum(start + window, places[-1]))  # [width]
         logits, cache = read(ops.expand_dims(tokens, 0), start, cache)
         logits = logits[0, :, 1:]  # [width, vocabulary - 1]: never padding
         if draws is None:
