@@ -118,20 +118,22 @@ def speculate(
     for row in range(len(token_ids)):
         draws = [draws_of(row, seed, num_steps), *numbers] if numbers else []
         arrays = [ids[row : row + 1], limits[row : row + 1], *draws]
-        text, record, passes = run(_write, model, arrays, num_steps, jit_compile, **settings)
+        text, record, passes = run(
+            _write_in_strides, model, arrays, num_steps, jit_compile, **settings
+        )
         texts.append(text)
         strides.append([_stride(*entry) for entry in record[:passes].tolist()])
     return trim(np.stack(texts)), strides
 
 
 def _stride(accepted, length, *tokens):
-    """From what `_write` records of a pass: the tokens are those drafted, then the model's own."""
+    """From what is recorded of a pass: the tokens are those drafted, then the model's own."""
     drafted = tokens[: len(tokens) // 2]
     written = tokens[len(drafted) :][:length]
     return Stride(tuple(filter(None, drafted)), accepted, tuple(written))
 
 
-def _write(
+def _write_in_strides(
     model, given, limits, draws=None, *numbers, num_steps, draft, num_drafted, **settings
 ):  # fmt: skip
     """Write one text, pass by pass.
