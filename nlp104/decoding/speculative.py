@@ -28,6 +28,12 @@ class Stride(NamedTuple):
         accepted: how many of them, from the first on, the model would have written, too.
         written: the tokens that the text grew by: those, and the model's next one, unless the text
             ended before. None where the pass did no more than read a prompt.
+
+    Example:
+        >>> from nlp104.decoding import Stride
+        >>> stride = Stride(drafted=(7, 9, 4), accepted=1, written=(7, 8))
+        >>> stride.written[: stride.accepted] == stride.drafted[: stride.accepted]
+        True
     """
 
     drafted: tuple[int, ...]
@@ -90,7 +96,8 @@ def speculate(
         >>> from nlp104.decoding import NGrams, greedy, speculate
         >>> translator = nlp104.load_pretrained("grammar")
         >>> encode, target = translator.source_tokenizer.encode, translator.target_tokenizer
-        >>> draft = NGrams([[2, *target.encode("Le chat noir est petit."), 3]])
+        >>> known = ["Le chat noir est petit.", "Le chien dort."]
+        >>> draft = NGrams([2, *target.encode(text), 3] for text in known)  # [START] … [END]
         >>> ids = np.array([[*encode("The black cat sleeps."), 3]])
         >>> output, (strides,) = speculate(translator.model, ids, draft)
         >>> target.decode(output[0]), bool((output == greedy(translator.model, ids)).all())
@@ -135,7 +142,7 @@ def _stride(accepted, length, *tokens):
 
 def _write_in_strides(
     model, given, limits, draws=None, *numbers, num_steps, draft, num_drafted, **settings
-):  # fmt: skip
+):
     """Write one text, pass by pass.
 
     Args:
