@@ -362,6 +362,9 @@ class TestDecodingStepByStep:
             logits, cache = decode_step(target[:, step : step + 1], step, cache, source != 0)
             tolerance = 0.05 if "dtype" in arguments else 1e-5
             assert_close(logits[:, 0], whole[:, step], atol=tolerance)
+        for start, stop in ((0, 3), (2, 4)):  # several at once, one of them a second time
+            logits, cache = decode_step(target[:, start:stop], start, cache, source != 0)
+            assert_close(logits, whole[:, start:stop], atol=tolerance)
 
     @pytest.mark.parametrize("jit_compile", [False, True])
     def test_inside_of_a_compiled_loop(self, jit_compile):

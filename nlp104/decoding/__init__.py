@@ -6,7 +6,9 @@ ended. What becomes of a row does not depend on the other rows or on padding.
 """
 
 from nlp104.decoding.beam_search import beam_search
+from nlp104.decoding.drafts import NGrams, PromptLookup
 from nlp104.decoding.greedy import greedy
 from nlp104.decoding.sampling import sample
+from nlp104.decoding.speculative import Stride, speculate
 
-__all__ = ["beam_search", "greedy", "sample"]
+__all__ = ["NGrams", "PromptLookup", "Stride", "beam_search", "greedy", "sample", "speculate"]

@@ -109,6 +109,9 @@ def _compile(function, model, arrays, jit_compile):
             *tensors, num_steps = arguments
             return function(model(), *tensors, num_steps=num_steps)
 
+        # TensorFlow warns of a function that is traced often. Each program is one of its own, which
+        # it does not see in a function of Python.
+        graph = functools.partial(graph)
         if jit_compile:
             return tf.function(graph, jit_compile=True, autograph=False)
         # One trace for all shapes.

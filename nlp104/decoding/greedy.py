@@ -48,11 +48,13 @@ def greedy(model, token_ids, max_length=None, jit_compile=False):
 
 
 def _greedy(model, token_ids, limits, num_steps):
-    def choose(logits, step):
-        # Not `ops.argmax`: XLA's, on a CPU, takes as long as a layer.
-        return ops.top_k(logits, 1)[1][:, 0]
+    return write(model, token_ids, limits, num_steps, lambda logits, step: best(logits))
 
-    return write(model, token_ids, limits, num_steps, choose)
+
+def best(logits):
+    """The place of the largest of the logits `[rows, number]`: `[rows]`."""
+    # Not `ops.argmax`: XLA's, on a CPU, takes as long as a layer.
+    return ops.top_k(logits, 1)[1][:, 0]
 
 
 def write(model, token_ids, limits, num_steps, choose):
@@ -68,7 +70,6 @@ def write(model, token_ids, limits, num_steps, choose):
     Returns:
         One tensor, integers `[batch, num_steps]`.
     """
-    begin = _continue if isinstance(model, LanguageModel) else _translate
     token, output, ahead, cache, read = begin(model, token_ids, num_steps)
     positions = ops.arange(num_steps, dtype="int32")
 
@@ -92,8 +93,20 @@ def write(model, token_ids, limits, num_steps, choose):
     return (output,)
 
 
+def begin(model, token_ids, num_steps):
+    """How the loop begins.
+
+    Returns:
+        The token that is read first `[batch, 1]`; what is written already `[batch, length]`; how
+        many places ahead of what is read it is written; the cache; and a function from tokens
+        `[batch, number]`, the step of the first and the cache to logits and the new cache.
+    """
+    start = _continue if isinstance(model, LanguageModel) else _translate
+    return start(model, token_ids, num_steps)
+
+
 def _translate(model, sources, num_steps):
-    """How the loop begins: `[START]` is read, which is no part of what is written."""
+    """`[START]` is read, which is no part of what is written."""
     batch, mask = ops.shape(sources)[0], padding_mask(sources)
 
     def read(token, step, cache):
@@ -106,6 +119,7 @@ def _translate(model, sources, num_steps):
 
 
 def _continue(model, prompts, num_steps):
-    """How the loop begins: the first token is read, what follows it is written one place on."""
+    """The first token is read, what follows it is written one place on."""
     cache = model.start_cache(ops.shape(prompts)[0], num_steps)
-    return prompts[:, :1], prompts, 1, cache, model.decode_step
+    first = ops.reshape(prompts[:, 0], (-1, 1))  # a shape that TensorFlow's loop knows
+    return first, prompts, 1, cache, model.decode_step

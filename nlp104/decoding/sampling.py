@@ -58,46 +58,66 @@ def sample(
         Le chat est petit.
         Le chat est grand.
     """
+    numbers, settings = choices(model, temperature, top_k, top_p)
+    seed = drawn_seed(seed)
+    ids, limits, num_steps = prepare(model, token_ids, max_length, jit_compile)
+    draws = np.stack([draws_of(row, seed, num_steps) for row in range(len(ids))])
+    arrays = [ids, limits, draws, *numbers]
+    (output,) = run(_sample, model, arrays, num_steps, jit_compile, **settings)
+    return trim(output[: len(token_ids)])
+
+
+def _sample(model, token_ids, limits, draws, temperature, top_p, num_steps, top_k):
+    def choose(logits, step):
+        return draw(logits, ops.take(draws, step, axis=1), temperature, top_p, top_k)
+
+    return write(model, token_ids, limits, num_steps, choose)
+
+
+def choices(model, temperature, top_k, top_p):
+    """What `sample` may draw from, checked and as `draw` wants it.
+
+    Returns:
+        The temperature and `top_p` as arrays, and a dictionary with `top_k`.
+
+    Raises:
+        ValueError: If an argument is out of its range.
+    """
     if not 0 < temperature < math.inf:
         raise ValueError(f"`temperature` must be a number above 0. Received: {temperature!r}.")
     if top_k is not None:
         require_positive(top_k=top_k)
     if top_p is not None and not 0 < top_p <= 1:
         raise ValueError(f"`top_p` must be above 0 and at most 1. Received: {top_p!r}.")
-    seed = require_seed(random.getrandbits(32) if seed is None else seed)
-    ids, limits, num_steps = prepare(model, token_ids, max_length, jit_compile)
-    draws = [
-        np.random.default_rng((seed, row)).random(num_steps, "float32") for row in range(len(ids))
-    ]
-    numbers = [np.array(number, "float32") for number in (temperature, top_p or 1.0)]
     if top_k is None and top_p is not None:
         top_k = model.vocabulary_size
-    (output,) = run(
-        _sample,
-        model,
-        [ids, limits, np.stack(draws), *numbers],
-        num_steps,
-        jit_compile,
-        top_k=top_k,
-    )
-    return trim(output[: len(token_ids)])
+    numbers = [np.array(number, "float32") for number in (temperature, top_p or 1.0)]
+    return numbers, {"top_k": top_k}
 
 
-def _sample(model, token_ids, limits, draws, temperature, top_p, num_steps, top_k):
-    def choose(logits, step):
-        logits = logits / temperature
-        if top_k is None:
-            tokens = ops.broadcast_to(ops.arange(ops.shape(logits)[1]), ops.shape(logits))
-        else:  # sorted, so that what is kept comes first
-            logits, tokens = ops.top_k(logits, min(top_k, logits.shape[1]))
-        probabilities = masked_softmax(logits)
-        sums = ops.cumsum(probabilities, axis=1)
-        kept = sums - probabilities < top_p  # the first always
-        mass = ops.max(ops.where(kept, sums, 0.0), axis=1, keepdims=True)
-        # The draw, from 0 to below 1, falls into one token's share of the mass.
-        draw = ops.expand_dims(ops.take(draws, step, axis=1), 1) * mass  # [batch, 1]
-        before = (sums <= draw) & (sums < mass)
-        place = ops.sum(ops.cast(before, "int32"), axis=1, keepdims=True)
-        return ops.take_along_axis(tokens, place, axis=1)[:, 0]
+def drawn_seed(seed):
+    """`seed`, checked, or one that the module `random` draws."""
+    return require_seed(random.getrandbits(32) if seed is None else seed)
 
-    return write(model, token_ids, limits, num_steps, choose)
+
+def draws_of(row, seed, num_steps):
+    """The random numbers of a row, from 0 to below 1, one for each token that is read."""
+    return np.random.default_rng((seed, row)).random(num_steps, "float32")
+
+
+def draw(logits, draws, temperature, top_p, top_k):
+    """Draw a place for each row of logits `[rows, number]`, by a random number each: `[rows]`."""
+    logits = logits / temperature
+    if top_k is None:
+        tokens = ops.broadcast_to(ops.arange(ops.shape(logits)[1]), ops.shape(logits))
+    else:  # sorted, so that what is kept comes first
+        logits, tokens = ops.top_k(logits, min(top_k, logits.shape[1]))
+    probabilities = masked_softmax(logits)
+    sums = ops.cumsum(probabilities, axis=1)
+    kept = sums - probabilities < top_p  # the first always
+    mass = ops.max(ops.where(kept, sums, 0.0), axis=1, keepdims=True)
+    # The draw, from 0 to below 1, falls into one token's share of the mass.
+    share = ops.expand_dims(draws, 1) * mass  # [rows, 1]
+    before = (sums <= share) & (sums < mass)
+    place = ops.sum(ops.cast(before, "int32"), axis=1, keepdims=True)
+    return ops.take_along_axis(tokens, place, axis=1)[:, 0]

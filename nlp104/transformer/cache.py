@@ -49,30 +49,44 @@ class LayerCache(NamedTuple):
     cross_projections: Projections | tuple[()] = ()
 
     def look(self, attention, x, step, past):
-        """The self-attention of one position.
+        """The self-attention of the tokens that are read.
 
         Args:
             attention: `MultiHeadAttention` of the layer.
-            x: `[batch, num_beams, dim]`, the vectors at position `step`.
+            x: `[batch, num_beams, dim]`, the vectors at position `step`; if there is one
+                hypothesis, `[batch, length, dim]`, those from position `step` on.
             step: integer scalar.
             past: from `past_mask`.
 
         Returns:
-            `[batch, num_beams, dim]` and the cache with this position's keys and values.
+            A tensor like `x` and the cache with the keys and values of these positions.
         """
-        position, own = ops.reshape(step, (1,)), self.self_projections  # one of all hypotheses
-        written = self.write(step, *attention.project_keys_values(own, x, positions=position))
-        outputs, _ = attention.attend(own, x, *written.read(), past, positions=position)
+        own = self.self_projections
+        # Hypotheses share one position.
+        positions = ops.arange(ops.shape(x)[1] // self.keys.shape[3], dtype="int32") + step
+        written = self.write(step, *attention.project_keys_values(own, x, positions=positions))
+        outputs, _ = attention.attend(own, x, *written.read(), past, positions=positions)
         return outputs, written
 
     def write(self, step, keys, values):
-        """The cache with the keys and values `[batch, heads, num_beams, head_dim]` of a step."""
+        """The cache with the keys and values of a step, or of several steps from this one on.
+
+        Those are `[batch, heads, num_beams, head_dim]`, or `[batch, heads, length, head_dim]` if
+        there is one hypothesis. What lies beyond the space is dropped.
+        """
+        _, heads, _, num_beams, head_dim = self.keys.shape
+        length = ops.shape(keys)[2] // num_beams
+        places = ops.arange(ops.shape(self.keys)[2], dtype="int32") - step
         # Not `ops.slice_update`: on TensorFlow it is compiled by XLA, anew for every shape.
-        here = ops.reshape(ops.equal(ops.arange(ops.shape(self.keys)[2]), step), (-1, 1, 1))
-        return self._replace(
-            keys=ops.where(here, ops.expand_dims(keys, 2), self.keys),
-            values=ops.where(here, ops.expand_dims(values, 2), self.values),
-        )
+        here = ops.reshape((places >= 0) & (places < length), (-1, 1, 1))
+
+        def put(new, old):
+            new = ops.reshape(new, (-1, heads, length, num_beams, head_dim))
+            if new.shape[2] != 1:  # one serves all places, of which only its own is taken
+                new = ops.take(new, ops.clip(places, 0, length - 1), axis=2)
+            return ops.where(here, new, old)
+
+        return self._replace(keys=put(keys, self.keys), values=put(values, self.values))
 
     def read(self):
         """Keys and values of all steps and hypotheses, each in one row.
@@ -109,18 +123,20 @@ def empty_cache(self_attention, batch_size, max_length, num_beams=1, dtype=None)
     return LayerCache(empty, empty, self_attention.projections())
 
 
-def past_mask(step, cache, history=None):
+def past_mask(step, cache, history=None, length=1):
     """Which of the keys that `LayerCache.read` returns each hypothesis may look at.
 
     Args:
-        step: integer scalar, the position that is decoded.
+        step: integer scalar, the position that is decoded, or the first of them.
         cache: `LayerCache` of any layer.
         history: integers `[batch, num_beams, max_length]`, the place among the hypotheses in which
             a hypothesis was at each position: its own place at position `step`, -1 at those to
             come. Not needed if there is one hypothesis.
+        length: number of positions that are decoded at once; more than 1 only of one hypothesis.
 
     Returns:
-        Booleans that broadcast to `[batch, num_beams, max_length * num_beams]`.
+        Booleans that broadcast to `[batch, num_beams, max_length * num_beams]`, or to `[batch,
+        length, max_length]`: of tokens that are read together, none sees a later one.
 
     Example:
         >>> from keras import ops
@@ -132,11 +148,11 @@ def past_mask(step, cache, history=None):
         [[[0 1 1 0]
           [1 0 0 1]]]
     """
-    _, _, length, num_beams, _ = ops.shape(cache.keys)
+    _, _, max_length, num_beams, _ = ops.shape(cache.keys)
     if history is None:
-        return causal_mask(1, length, offset=step)  # [1, length]
+        return causal_mask(length, max_length, offset=step)  # [length, max_length]
     own = ops.equal(ops.expand_dims(history, -1), ops.arange(num_beams, dtype="int32"))
-    return ops.reshape(own, (-1, num_beams, length * num_beams))
+    return ops.reshape(own, (-1, num_beams, max_length * num_beams))
 
 
 def _join_beams(x):

@@ -129,20 +129,22 @@ class DecoderLayer(Block):
         )._replace(source_keys=keys, source_values=values, cross_projections=cross)
 
     def step(self, inputs, step, cache, past, encoder_padding_mask=None):
-        """One position, given the keys and values of those before it.
+        """One position or some, given the keys and values of those before.
 
         The hypotheses of a row are queries side by side: one product looks at everything that any
-        of them has written, and a mask hides what the others wrote.
+        of them has written, and a mask hides what the others wrote. Of one hypothesis several
+        positions can be read at once.
 
         Args:
-            inputs: `[batch, num_beams, hidden_dim]`, the vectors at position `step`.
+            inputs: `[batch, num_beams, hidden_dim]`, the vectors at position `step`, or `[batch,
+                length, hidden_dim]`, those of the one hypothesis from there on.
             step: integer scalar.
             cache: from `start_cache` or from the step before.
             past: from `past_mask`.
             encoder_padding_mask: booleans `[batch, source]`.
 
         Returns:
-            `[batch, num_beams, hidden_dim]` and the cache with this position's keys and values.
+            A tensor like `inputs` and the cache with the keys and values of what was read.
         """
 
         def look_back(x):
@@ -229,8 +231,9 @@ class Decoder(Block):
         )
 
     def step(self, inputs, step, cache, encoder_padding_mask=None, history=None):
-        """One position through all layers, see `Transformer.decode_step`."""
-        past = past_mask(step, cache[0], history)
+        """One position or some through all layers, see `Transformer.decode_step`."""
+        length = ops.shape(inputs)[1] // cache[0].keys.shape[3]
+        past = past_mask(step, cache[0], history, length)
         x, new_cache = inputs, []
         for block, block_cache in zip(self.blocks, cache, strict=True):
             x, block_cache = block.step(x, step, block_cache, past, encoder_padding_mask)

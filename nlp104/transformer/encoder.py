@@ -1,6 +1,7 @@
 """The encoder: one layer, and the stack of them."""
 
 import keras
+from keras import ops
 
 from nlp104.attention.masks import keys_mask
 from nlp104.transformer.block import (
@@ -91,16 +92,16 @@ class EncoderLayer(Block):
         return empty_cache(self.attention, batch_size, max_length, dtype=self.compute_dtype)
 
     def step(self, inputs, step, cache, past):
-        """One position under a causal mask, given the keys and values of those before it.
+        """Some positions under a causal mask, given the keys and values of those before them.
 
         Args:
-            inputs: `[batch, 1, hidden_dim]`, the vectors at position `step`.
+            inputs: `[batch, length, hidden_dim]`, the vectors from position `step` on.
             step: integer scalar.
             cache: from `start_cache` or from the step before.
             past: from `past_mask`.
 
         Returns:
-            `[batch, 1, hidden_dim]` and the cache with this position's keys and values.
+            `[batch, length, hidden_dim]` and the cache with these positions' keys and values.
         """
 
         def look_back(x):
@@ -174,8 +175,8 @@ class Encoder(Block):
         return tuple(block.start_cache(batch_size, max_length) for block in self.blocks)
 
     def step(self, inputs, step, cache):
-        """One position through all layers, see `LanguageModel.decode_step`."""
-        past = past_mask(step, cache[0])
+        """Some positions through all layers, see `LanguageModel.decode_step`."""
+        past = past_mask(step, cache[0], length=ops.shape(inputs)[1])
         x, new_cache = inputs, []
         for block, block_cache in zip(self.blocks, cache, strict=True):
             x, block_cache = block.step(x, step, block_cache, past)

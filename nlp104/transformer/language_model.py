@@ -126,15 +126,17 @@ class LanguageModel(ConfiguredModel):
         return self.encoder.start_cache(batch_size, max_length)
 
     def decode_step(self, token_ids, step, cache):
-        """Reads one token of each row; the same logits as a call on the whole row, in less time.
+        """Reads the next tokens of each row; the logits of a call on the whole row, in less time.
 
         Args:
-            token_ids: integers `[batch, 1]`, the tokens at position `step`.
+            token_ids: integers `[batch, length]`, the tokens from position `step` on: one, or
+                several at once, of which none sees a later one.
             step: integer scalar, 0 for the first token.
-            cache: from `start_cache` or from the step before.
+            cache: from `start_cache` or from the step before. What it holds from position `step` on
+                is of no account: a step that is taken again replaces it.
 
         Returns:
-            Logits `[batch, 1, vocabulary_size]` and the new cache.
+            Logits `[batch, length, vocabulary_size]` and the new cache.
 
         Example:
             >>> import numpy as np
@@ -149,7 +151,6 @@ class LanguageModel(ConfiguredModel):
             True
         """
         x = self.embedding(ops.convert_to_tensor(token_ids), offset=step)
-        x = ops.reshape(x, (-1, 1, x.shape[-1]))  # TensorFlow's loops want to know the 1
         x, cache = self.encoder.step(x, step, cache)
         return self._logits(x, self.embedding), cache
 

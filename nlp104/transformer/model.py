@@ -174,22 +174,25 @@ class Transformer(ConfiguredModel, SkipsPadding):
         return self.decoder.start_cache(encoder_output, max_length, num_beams)
 
     def decode_step(self, token_ids, step, cache, encoder_padding_mask=None, history=None):
-        """Decodes one position; the same logits as `decode` on the whole prefix, in less time.
+        """Reads the next token; the same logits as `decode` on the whole prefix, in less time.
 
         Several hypotheses of a row can be decoded side by side. When one of them is continued in
-        the place of another, no key or value moves: `history` says where its past is.
+        the place of another, no key or value moves: `history` says where its past is. If there is
+        one, several of its tokens can be read at once.
 
         Args:
-            token_ids: integers `[batch, num_beams]`, the tokens at position `step`.
+            token_ids: integers `[batch, num_beams]`, the tokens at position `step`; or `[batch,
+                length]`, those of the one hypothesis from there on, of which none sees a later one.
             step: integer scalar, 0 for the start token.
-            cache: from `start_cache` or from the step before.
+            cache: from `start_cache` or from the step before. What it holds from position `step` on
+                is of no account: a step that is taken again replaces it.
             encoder_padding_mask: booleans `[batch, source]`.
             history: integers `[batch, num_beams, max_length]`, the place among the hypotheses in
                 which a hypothesis was at each position: its own place at position `step`, -1 at
                 those to come. Not needed if there is one hypothesis.
 
         Returns:
-            Logits `[batch, num_beams, vocabulary_size]` and the new cache.
+            Logits `[batch, num_beams or length, vocabulary_size]` and the new cache.
 
         Example:
             >>> import numpy as np
@@ -205,7 +208,8 @@ class Transformer(ConfiguredModel, SkipsPadding):
             True
         """
         # Hypotheses are no positions: in the embedding each is a row of its own.
-        x = self.decoder_embedding(ops.reshape(token_ids, (-1, 1)), offset=step)
+        length = ops.shape(token_ids)[1] // cache[0].keys.shape[3]
+        x = self.decoder_embedding(ops.reshape(token_ids, (-1, length)), offset=step)
         x = ops.reshape(x, (*ops.shape(token_ids), x.shape[-1]))  # [batch, num_beams, hidden_dim]
         x, cache = self.decoder.step(x, step, cache, encoder_padding_mask, history)
         return self._logits(x, self.decoder_embedding), cache
