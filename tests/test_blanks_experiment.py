@@ -148,4 +148,4 @@ def test_the_records_hold_all_that_the_readme_tells():
     seeds = [str(seed) for seed in blanks.SEEDS]
     assert list(grammar_record["runs"]) == list(english["runs"]) == seeds
     readme = (STORED / "README.md").read_text(encoding="utf-8")
-    assert blanks.tables(grammar_record, english) in readme
+    assert set(blanks.tables(grammar_record, english).splitlines()) <= set(readme.splitlines())
