@@ -63,7 +63,8 @@ class Turns:
         ways = [way for item in counts for way in self._uses(item)]
         item, word, others, repeats = self._turn(ways)
         self.probability *= counts[item] / len(items)
-        self._left[word] -= 1
+        if word:
+            self._left[word] -= 1
         self._others -= others
         self._repeats -= repeats
         return item
@@ -118,8 +119,8 @@ def fillings(words, blank):
     Example:
         >>> from experiments.grammar_blanks import fillings
         >>> words = "The cat did not eat the cake because it was too dry .".split()
-        >>> {word: round(p, 3) for word, p in fillings(words, blank=11).items()}
-        {}
+        >>> [(word, round(p, 3)) for word, p in fillings(words, blank=11).items()][2:4]
+        [('dry', 0.167), ('tired', 0.125)]
     """
     found, turns, open_ = Counter(), Turns(words, blank), True
     around = (*words[:blank], *words[blank + 1 :])
