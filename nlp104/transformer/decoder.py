@@ -230,7 +230,7 @@ class Decoder(Block):
 
     def step(self, inputs, step, cache, encoder_padding_mask=None, history=None):
         """One position through all layers, see `Transformer.decode_step`."""
-        past = past_mask(step, cache[0], history)
+        past = past_mask(step, cache[0], history, self.config.attention_window)
         x, new_cache = inputs, []
         for block, block_cache in zip(self.blocks, cache, strict=True):
             x, block_cache = block.step(x, step, block_cache, past, encoder_padding_mask)

@@ -175,7 +175,7 @@ class Encoder(Block):
 
     def step(self, inputs, step, cache):
         """One position through all layers, see `LanguageModel.decode_step`."""
-        past = past_mask(step, cache[0])
+        past = past_mask(step, cache[0], window=self.config.attention_window)
         x, new_cache = inputs, []
         for block, block_cache in zip(self.blocks, cache, strict=True):
             x, block_cache = block.step(x, step, block_cache, past)
