@@ -14,7 +14,7 @@ class Residual(keras.layers.Layer):
         x + Dropout(SubLayer(LayerNorm(x)))          normalize_first=True
 
     What normalises may be lighter than layer normalisation: x / √(mean of x² + ε), times a scale,
-    without the mean that is subtracted and the bias that is added (Zhang & Sennrich, 2019).
+    without the mean that is subtracted and the bias that is added (Zhang and Sennrich, 2019).
 
     Args:
         dropout: rate of dropout on the output of the sub-layer.
