@@ -134,11 +134,11 @@ def past_mask(step, cache, history=None, window=None):
           [1 0 0 1]]]
     """
     _, _, length, num_beams, _ = ops.shape(cache.keys)
+    seen = causal_mask(1, length, offset=step, window=window)  # [1, length]
     if history is None:
-        return causal_mask(1, length, offset=step, window=window)  # [1, length]
+        return seen
     own = ops.equal(ops.expand_dims(history, -1), ops.arange(num_beams, dtype="int32"))
-    if window is not None:
-        own &= ops.reshape(causal_mask(1, length, offset=step, window=window), (-1, 1))
+    own = ops.logical_and(own, ops.reshape(seen, (-1, 1)))
     return ops.reshape(own, (-1, num_beams, length * num_beams))
 
 
