@@ -16,6 +16,18 @@ class LowRankUpdates(keras.layers.Layer):
     W + A B, where A is `[inputs, rank]` and B `[rank, outputs]` (Hu et al., 2021). B starts at
     zero, so that nothing changes before it is trained. The scale that the paper has besides is 1,
     as Keras' is by default.
+
+    Example:
+        >>> import numpy as np
+        >>> from nlp104.attention import MultiHeadAttention  # is made from this
+        >>> layer = MultiHeadAttention(num_heads=1, key_dim=2, kernel_initializer="zeros")
+        >>> layer.build((None, None, 2), (None, None, 2))
+        >>> layer.enable_lora(rank=1)
+        >>> _ = layer.query_lora_a.assign([[1], [2]])
+        >>> _ = layer.query_lora_b.assign([[3, 4]])
+        >>> print(np.array(layer.merged_kernel("query"))[:, 0])
+        [[3. 4.]
+         [6. 8.]]
     """
 
     lora_rank = None
