@@ -46,17 +46,28 @@ def score(text, steps, seed):
         tie_embeddings=True,
         dropout=0.0,
     )
-    schedule = WarmupSchedule(4e-3, warmup_steps=steps // 10, total_steps=steps)
+    seconds = train_on(model, train, steps, seed, peak=4e-3)
+    loss = loss_on(model, validation)
+    return {"loss": round(loss, 3), "CPU seconds": round(seconds)}
+
+
+def train_on(model, ids, steps, seed, peak):
+    """Trains a model on stretches of a text, drawn at random; returns the CPU time."""
+    schedule = WarmupSchedule(peak, warmup_steps=steps // 10, total_steps=steps)
     compile_model(model, schedule, label_smoothing=0.0)
-    starts = np.random.default_rng(seed).integers(len(train) - LENGTH, size=(steps * ROWS, 1))
-    rows = train[starts + np.arange(LENGTH + 1)]
+    starts = np.random.default_rng(seed).integers(len(ids) - LENGTH, size=(steps * ROWS, 1))
+    rows = ids[starts + np.arange(LENGTH + 1)]
     begun = time.process_time()
     model.fit(rows[:, :-1], rows[:, 1:], batch_size=ROWS, shuffle=False, verbose=0)
-    seconds = time.process_time() - begun
-    starts = np.arange(0, len(validation) - LENGTH, LENGTH)[:, None]
-    rows = validation[starts + np.arange(LENGTH + 1)]
+    return time.process_time() - begun
+
+
+def loss_on(model, ids):
+    """A model's loss on a text, cut into stretches."""
+    starts = np.arange(0, len(ids) - LENGTH, LENGTH)[:, None]
+    rows = ids[starts + np.arange(LENGTH + 1)]
     loss, _ = model.evaluate(rows[:, :-1], rows[:, 1:], verbose=0)
-    return {"loss": round(loss, 3), "CPU seconds": round(seconds)}
+    return loss
 
 
 def main(arguments=None):

@@ -26,7 +26,7 @@ def randomize(model, seed):
     head = model.output_head.weights
     for weight in (*head, *model.weights[: -len(head)]):
         is_matrix = len(weight.shape) > 1 and "bias" not in weight.name
-        is_gain = weight.name == "gamma"
+        is_gain = weight.name in ("gamma", "scale")
         noise = rng.normal(0, 0.5 if is_matrix else 0.1, weight.shape)
         weight.assign(noise + 1.0 if is_gain else noise)
 

@@ -68,7 +68,8 @@ def wires(svg):
             points = re.sub(
                 r"L[-\d. ]+Q([-\d. ]+?) [-\d.]+ [-\d.]+(?=L|Q|$)", r"L\1", path.get("d")
             )
-            numbers = re.findall(r"-?[\d.]+", points)
+            # Relative pieces, as of a plus, are short and no places.
+            numbers = re.findall(r"-?[\d.]+", re.sub(r"[hv]-?[\d.]+", "", points))
             found.append((path.get("class"), tuple(map(float, numbers))))
     return found
 

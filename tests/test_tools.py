@@ -321,4 +321,4 @@ def test_every_fault_fits_the_package(tmp_path, fault):
 
 
 def test_there_are_enough_faults():
-    assert 25 <= len(faults.load()) <= 40
+    assert 25 <= len(faults.load()) <= 45

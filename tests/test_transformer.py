@@ -507,6 +507,10 @@ class TestModel:
             "activation": "gelu",
             "kernel_initializer": "he_normal",
             "attention_gain": 0.5,
+            "gated": True,
+            "normalization": "rms",
+            "num_key_value_heads": 1,
+            "attention_window": 4,
             "name": "translator",
         }
         model = Transformer.from_config(arguments)

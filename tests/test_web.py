@@ -322,6 +322,18 @@ def test_what_the_engine_does_not_know_is_refused(packed, monkeypatch):
         InputError, match=r"Expected an activation of relu, gelu, silu, tanh. Rec.*elu"
     ):
         web.pack(odd)
+    for setting, value in {
+        "gated": True,
+        "normalization": "rms",
+        "num_key_value_heads": 2,
+        "attention_window": 4,
+    }.items():
+        with pytest.raises(InputError, match=f"with {setting}=.*, for a page. Rec.*{value!r}"):
+            web.pack(small(["word"], {setting: value}))
+    tuned = small(["word"], {})
+    tuned.model.enable_lora(2)
+    with pytest.raises(InputError, match=r"without LoRA.*merge_lora.*Received: lora_rank=2"):
+        web.pack(tuned)
     monkeypatch.setattr(web.packing, "LARGEST", 1000)
     with pytest.raises(InputError, match=r"at most 1,000 parameters, for a page. Received: "):
         web.pack(translator)

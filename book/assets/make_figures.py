@@ -217,7 +217,12 @@ def pictures():
 
 def preview():
     """What a shared link shows: the emblem, the book's name and the picture, 1200 by 630."""
-    lines = "The Transformer", "with Keras: seen,", "built, trained", "and tested."
+    lines = (
+        "The Transformer",
+        "with Keras: seen,",
+        "built, trained",
+        "and tested.",
+    )
     parts = [
         f'<rect width="1200" height="630" fill="{LIGHT["box"]}"/>',
         f'<g transform="translate(56 70) scale(2.6)">{emblem()}</g>',

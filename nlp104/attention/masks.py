@@ -32,17 +32,22 @@ def padding_mask(token_ids):
     return ops.not_equal(token_ids, 0)
 
 
-def causal_mask(query_length, key_length=None, offset=0):
+def causal_mask(query_length, key_length=None, offset=0, window=None):
     """Lets every position see itself and what came before it, never its future.
+
+    With a window it sees only the latest of them (Beltagy et al., 2020): the work grows with the
+    length, not with its square, where what is masked is not computed.
 
     Args:
         query_length: number of queries.
         key_length: number of keys; as many as queries by default.
         offset: position of the first query among the keys. Decoding step by step has one query, and
             the step is its offset.
+        window: how many positions a query sees, its own included; all by default.
 
     Returns:
-        Booleans `[query, key]`, ``True`` where the key's position is not after the query's.
+        Booleans `[query, key]`, ``True`` where the key's position is not after the query's, and
+        less than `window` before it.
 
     Example:
         >>> from keras import ops
@@ -53,12 +58,17 @@ def causal_mask(query_length, key_length=None, offset=0):
          [ True  True  True]]
         >>> print(ops.convert_to_numpy(causal_mask(1, 3, offset=1)))  # the second of three steps
         [[ True  True False]]
+        >>> print(ops.convert_to_numpy(causal_mask(3, window=2)))
+        [[ True False False]
+         [ True  True False]
+         [False  True  True]]
     """
     if key_length is None:
         key_length = query_length
-    query_positions = ops.arange(query_length, dtype="int32") + offset
+    query_positions = ops.expand_dims(ops.arange(query_length, dtype="int32") + offset, 1)
     key_positions = ops.arange(key_length, dtype="int32")
-    return ops.expand_dims(query_positions, 1) >= key_positions
+    mask = query_positions >= key_positions
+    return mask if window is None else mask & (query_positions - key_positions < window)
 
 
 def combine_masks(*masks):

@@ -6,6 +6,7 @@ import keras
 from keras import ops
 
 from nlp104.attention.fused import fused_attention, has_fused_attention
+from nlp104.attention.lora import LowRankUpdates
 from nlp104.attention.masks import causal_mask, combine_masks, keys_mask
 from nlp104.attention.projections import Projections, as_projection, join_heads, split_heads
 from nlp104.attention.single_head import attention_weights
@@ -22,7 +23,7 @@ SMALL_START = {
 
 
 @keras.saving.register_keras_serializable(package="nlp104")
-class MultiHeadAttention(TracedSpec):
+class MultiHeadAttention(LowRankUpdates, TracedSpec):
     """Version 6: several attentions side by side, each with its own projections.
 
     head_i = softmax(Q W_Qi (K W_Ki)ᵀ / √d_k) V W_Vi,  Y = [head_1; …; head_h] W_O  (Vaswani et al.,
@@ -41,6 +42,11 @@ class MultiHeadAttention(TracedSpec):
         output_shape: width of the output; that of `query` by default.
         rotary: whether to turn queries and keys by their positions, see
             `nlp104.encoding.rotate`; for self-attention.
+        num_key_value_heads: number of heads of keys and values, of which each serves
+            num_heads / num_key_value_heads heads of queries, side by side (grouped-query attention,
+            Ainslie et al., 2023); `num_heads` by default. The weights then are those of
+            `keras.layers.GroupQueryAttention`. Decoding keeps fewer keys and values.
+        window: how many positions a query sees where `use_causal_mask`, see `causal_mask`.
         kernel_initializer: of the matrices of queries, keys and values, each drawn as one matrix
             for all heads. By default uniform within Glorot's limits divided by √2.
         output_initializer: of the matrix W_O.
@@ -65,8 +71,8 @@ class MultiHeadAttention(TracedSpec):
         before dropout, if asked for.
 
     Raises:
-        ValueError: if `num_heads`, `key_dim`, `value_dim` or `output_shape` is not a positive
-            integer.
+        ValueError: if a number of heads or positions or a width is not a positive integer, or
+            `num_heads` is not divisible by `num_key_value_heads`.
 
     Example:
         >>> import keras
@@ -97,16 +103,27 @@ class MultiHeadAttention(TracedSpec):
         output_initializer="glorot_uniform",
         bias_initializer="zeros",
         seed=None,
+        num_key_value_heads=None,
+        window=None,
         **kwargs,
     ):
         super().__init__(**kwargs)
-        value_dim = key_dim if value_dim is None else value_dim
-        self.num_heads, self.key_dim, self.value_dim = require_positive(
-            num_heads=num_heads, key_dim=key_dim, value_dim=value_dim
+        self.num_heads, self.key_dim, self.value_dim, self.num_key_value_heads = require_positive(
+            num_heads=num_heads,
+            key_dim=key_dim,
+            value_dim=key_dim if value_dim is None else value_dim,
+            num_key_value_heads=num_heads if num_key_value_heads is None else num_key_value_heads,
         )
-        self.output_dim = output_shape
+        if self.num_heads % self.num_key_value_heads:
+            raise ValueError(
+                "`num_heads` must be divisible by `num_key_value_heads`. Received: "
+                f"num_heads={num_heads}, num_key_value_heads={num_key_value_heads}."
+            )
+        self.output_dim, self.window = output_shape, window
         if output_shape is not None:
             [self.output_dim] = require_positive(output_shape=output_shape)
+        if window is not None:
+            [self.window] = require_positive(window=window)
         self.dropout = dropout
         self.use_bias = use_bias
         self.rotary = rotary
@@ -117,18 +134,23 @@ class MultiHeadAttention(TracedSpec):
         self.supports_masking = True  # a mask of the queries stays one of the outputs
         self.dropout_layer = keras.layers.Dropout(dropout, seed=seed, dtype=self.dtype_policy)
         # The one operation knows no dropout, and on JAX one width for keys and values.
-        self.fused = dropout == 0 and value_dim == key_dim and has_fused_attention()
+        self.fused = dropout == 0 and self.value_dim == key_dim and has_fused_attention()
 
     def build(self, query_shape, value_shape, key_shape=None):
         key_shape = key_shape or value_shape
         output_dim = self.output_dim or query_shape[-1]
-        keys, values = (self.num_heads, self.key_dim), (self.num_heads, self.value_dim)
+        heads, shared = self.num_heads, self.num_key_value_heads
+        queries, keys, values = (
+            (heads, self.key_dim),
+            (shared, self.key_dim),
+            (shared, self.value_dim),
+        )
         add, initializer = self._add_projection, self.kernel_initializer
-        self.query_kernel, self.query_bias = add("query", query_shape[-1:], keys, initializer)
+        self.query_kernel, self.query_bias = add("query", query_shape[-1:], queries, initializer)
         self.key_kernel, self.key_bias = add("key", key_shape[-1:], keys, initializer)
         self.value_kernel, self.value_bias = add("value", value_shape[-1:], values, initializer)
         self.output_kernel, self.output_bias = add(
-            "output", values, (output_dim,), self.output_initializer
+            "output", (heads, self.value_dim), (output_dim,), self.output_initializer
         )
 
     def _add_projection(self, name, input_shape, output_shape, initializer):
@@ -181,7 +203,7 @@ class MultiHeadAttention(TracedSpec):
             The outputs and the weights, which are None where they were not asked for.
         """
         if use_causal_mask:
-            causal = causal_mask(ops.shape(query)[1], ops.shape(value)[1])
+            causal = causal_mask(ops.shape(query)[1], ops.shape(value)[1], window=self.window)
             attention_mask = combine_masks(attention_mask, causal)
         projections = self.projections()
         keys, values = self.project_keys_values(projections, value, key)
@@ -195,18 +217,19 @@ class MultiHeadAttention(TracedSpec):
         """The weights as matrices, see `nlp104.attention.projections`."""
 
         def matrix(name, num_inputs=1):
-            kernel, bias = getattr(self, f"{name}_kernel"), getattr(self, f"{name}_bias")
+            kernel, bias = self.merged_kernel(name), getattr(self, f"{name}_bias")
             return as_projection(kernel, bias, num_inputs, self.compute_dtype)
 
         return Projections(matrix("query"), matrix("key"), matrix("value"), matrix("output", 2))
 
     def project_keys_values(self, projections, value, key=None, positions=None):
-        """First half of a look: the keys and values, each `[batch, heads, length, head_dim]`.
+        """First half of a look: keys and values, `[batch, key/value heads, length, head_dim]`.
 
         `positions` are those of the keys, 0, 1, … by default; only ``rotary=True`` asks for them.
         """
-        keys = split_heads(projections.key(value if key is None else key), self.num_heads)
-        values = split_heads(projections.value(value), self.num_heads)
+        heads = self.num_key_value_heads
+        keys = split_heads(projections.key(value if key is None else key), heads)
+        values = split_heads(projections.value(value), heads)
         return self._rotate(keys, positions), values
 
     def attend(
@@ -222,6 +245,8 @@ class MultiHeadAttention(TracedSpec):
         """Second half of a look, at projected keys and values."""
         queries = split_heads(projections.query(query), self.num_heads)
         queries = self._rotate(queries, positions) / math.sqrt(self.key_dim)
+        if (group := self.num_heads // self.num_key_value_heads) > 1:
+            keys, values = (ops.repeat(x, group, axis=1) for x in (keys, values))
         if attention_mask is not None and len(attention_mask.shape) == 3:
             attention_mask = ops.expand_dims(attention_mask, 1)  # [batch, 1, query, length]
         if self.fused and not return_attention_scores:
@@ -256,4 +281,6 @@ class MultiHeadAttention(TracedSpec):
             "output_initializer": serialize(self.output_initializer),
             "bias_initializer": serialize(self.bias_initializer),
             "seed": self.seed,
+            "num_key_value_heads": self.num_key_value_heads,
+            "window": self.window,
         }

@@ -87,7 +87,8 @@ def run(function, model, arrays, num_steps, jit_compile, **settings):
         The tensors as NumPy arrays.
     """
     programs = _programs.setdefault(model, {})
-    key = (function, jit_compile, *sorted(settings.items()))
+    # The number of weights, too: `enable_lora` adds some.
+    key = (function, jit_compile, len(model.weights), *sorted(settings.items()))
     if key not in programs:
         function = functools.partial(function, **settings)
         programs[key] = _compile(function, model, arrays, jit_compile)

@@ -5,7 +5,7 @@ import keras
 from nlp104.attention.multi_head import MultiHeadAttention
 from nlp104.transformer.config import TransformerConfig
 from nlp104.transformer.feed_forward import FeedForward
-from nlp104.transformer.residual import Residual
+from nlp104.transformer.residual import Residual, make_normalization
 from nlp104.utils.specs import TracedSpec
 
 
@@ -47,6 +47,8 @@ def attention(config, name, is_self_attention, dtype):
         config.key_dim,
         dropout=config.attention_dropout,
         rotary=is_self_attention and config.positions == "rotary",
+        num_key_value_heads=config.num_key_value_heads,
+        window=config.attention_window if is_self_attention else None,
         # Glorot's limits, times the gain.
         kernel_initializer=keras.initializers.VarianceScaling(gain**2, "fan_avg", "uniform"),
         output_initializer=config.kernel_initializer,
@@ -62,6 +64,7 @@ def feed_forward(config, dtype):
         config.intermediate_dim,
         dropout=config.activation_dropout,
         activation=config.activation,
+        gated=config.gated,
         kernel_initializer=config.kernel_initializer,
         dtype=dtype,
         name="feed_forward",
@@ -70,13 +73,18 @@ def feed_forward(config, dtype):
 
 def residual(config, name, dtype):
     """The wire around a sub-layer as the configuration wants it."""
-    return Residual(config.dropout, config.normalize_first, config.epsilon, dtype=dtype, name=name)
+    return Residual(
+        config.dropout,
+        config.normalize_first,
+        config.epsilon,
+        config.normalization,
+        dtype=dtype,
+        name=name,
+    )
 
 
 def final_normalization(config, dtype):
     """What stands behind a stack: pre-norm leaves its sums without a normalisation."""
     if not config.normalize_first:
         return keras.layers.Identity(dtype=dtype, name="no_normalization")
-    return keras.layers.LayerNormalization(
-        epsilon=config.epsilon, dtype=dtype, name="normalization"
-    )
+    return make_normalization(config.normalization, config.epsilon, dtype)

@@ -20,7 +20,7 @@ class LayerCache(NamedTuple):
 
     Attributes:
         keys: those of the self-attention, `[batch, heads, max_length, num_beams, head_dim]`; zeros
-            where nothing is written yet.
+            where nothing is written yet. Heads that share their keys need one of them.
         values: the same.
         self_projections: the weights of the self-attention, made once for all steps.
         source_keys: those of the encoder's output, `[batch, heads, source, head_dim]`, which serve
@@ -118,12 +118,12 @@ def empty_cache(self_attention, batch_size, max_length, num_beams=1, dtype=None)
         >>> tuple(cache.keys.shape), tuple(cache.source_keys.shape)
         ((1, 2, 4, 1, 4), (1, 2, 5, 4))
     """
-    heads, head_dim = self_attention.num_heads, self_attention.key_dim
+    heads, head_dim = self_attention.num_key_value_heads, self_attention.key_dim
     empty = ops.zeros((batch_size, heads, max_length, num_beams, head_dim), dtype=dtype)
     return LayerCache(empty, empty, self_attention.projections())
 
 
-def past_mask(step, cache, history=None, length=1):
+def past_mask(step, cache, history=None, length=1, window=None):
     """Which of the keys that `LayerCache.read` returns each hypothesis may look at.
 
     Args:
@@ -133,6 +133,7 @@ def past_mask(step, cache, history=None, length=1):
             a hypothesis was at each position: its own place at position `step`, -1 at those to
             come. Not needed if there is one hypothesis.
         length: number of positions that are decoded at once; more than 1 only of one hypothesis.
+        window: how many positions are seen, a token's own included; all by default.
 
     Returns:
         Booleans that broadcast to `[batch, num_beams, max_length * num_beams]`, or to `[batch,
@@ -149,9 +150,12 @@ def past_mask(step, cache, history=None, length=1):
           [1 0 0 1]]]
     """
     _, _, max_length, num_beams, _ = ops.shape(cache.keys)
+    seen = causal_mask(length, max_length, offset=step, window=window)  # [length, max_length]
     if history is None:
-        return causal_mask(length, max_length, offset=step)  # [length, max_length]
+        return seen
     own = ops.equal(ops.expand_dims(history, -1), ops.arange(num_beams, dtype="int32"))
+    if window is not None:  # a history says of itself what is still to come
+        own = ops.logical_and(own, ops.reshape(seen, (-1, 1)))
     return ops.reshape(own, (-1, num_beams, max_length * num_beams))
 
 

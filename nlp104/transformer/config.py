@@ -46,8 +46,15 @@ class TransformerConfig:
         activation_dropout: rate of dropout inside the feed-forward network.
         activation: what stands between the two linear layers of the feed-forward network, by its
             name in Keras.
+        gated: whether a third linear layer is multiplied in there, see `FeedForward`.
         normalize_first: pre-norm instead of the paper's post-norm, see `Residual`.
-        epsilon: added to the variance in layer normalisation.
+        normalization: ``"layer"`` or ``"rms"``, which subtracts no mean and adds no bias, see
+            `Residual`.
+        epsilon: added to the variance, or to the mean of the squares, in a normalisation.
+        num_key_value_heads: number of heads of keys and values, each shared by as many heads of
+            queries; one for each by default. See `nlp104.attention.MultiHeadAttention`.
+        attention_window: how many positions causal self-attention sees, its own included; all
+            before it by default. An encoder and the attention to a source are not narrowed.
         kernel_initializer: of the feed-forward networks and of the attentions' W_O, by its name in
             Keras or as a dictionary.
         attention_gain: factor on Glorot's limits for the first weights of the attentions' queries,
@@ -87,10 +94,20 @@ class TransformerConfig:
     activation: str = _option(
         "relu", "of the feed-forward network", choices=("relu", "gelu", "silu", "tanh")
     )
+    gated: bool = _option(
+        False, "multiply a third linear layer into the feed-forward network", type="switch"
+    )
     normalize_first: bool = _option(
         False, "pre-norm instead of the paper's post-norm", type="switch"
     )
+    normalization: str = _option("layer", "layer or rms", choices=("layer", "rms"))
     epsilon: float = 1e-6
+    num_key_value_heads: int | None = _option(
+        None, "heads of keys and values, each shared by several of queries", type="count"
+    )
+    attention_window: int | None = _option(
+        None, "positions that causal self-attention sees", type="count"
+    )
     kernel_initializer: Any = "glorot_uniform"
     attention_gain: float = _option(
         2**-0.5, "factor on the first weights of queries, keys and values", type="positive"
@@ -100,7 +117,12 @@ class TransformerConfig:
         for name in ("hidden_dim", "intermediate_dim", "num_heads", "num_layers"):
             self._require_positive(name)
         self._require_positive("max_sequence_length")
-        for name in ("vocabulary_size", "source_vocabulary_size"):
+        for name in (
+            "vocabulary_size",
+            "source_vocabulary_size",
+            "num_key_value_heads",
+            "attention_window",
+        ):
             if getattr(self, name) is not None:
                 self._require_positive(name)
         for name in ("dropout", "attention_dropout", "activation_dropout"):
@@ -118,10 +140,20 @@ class TransformerConfig:
                 f"`positions` must be one of {', '.join(known)} or None. "
                 f"Received: {self.positions!r}."
             )
+        known = _FIELDS["normalization"].metadata["choices"]
+        if self.normalization not in known:
+            raise InputError(
+                f"`normalization` must be {' or '.join(known)}. Received: {self.normalization!r}."
+            )
         if self.hidden_dim % self.num_heads:
             raise InputError(
                 "`hidden_dim` must be divisible by `num_heads`. "
                 f"Received: hidden_dim={self.hidden_dim}, num_heads={self.num_heads}."
+            )
+        if self.num_key_value_heads and self.num_heads % self.num_key_value_heads:
+            raise InputError(
+                "`num_heads` must be divisible by `num_key_value_heads`. Received: "
+                f"num_heads={self.num_heads}, num_key_value_heads={self.num_key_value_heads}."
             )
         if self.tie_embeddings and self.source_vocabulary_size not in (None, self.vocabulary_size):
             raise InputError(

@@ -1,5 +1,7 @@
 """What the package's models have in common: they are made from a configuration."""
 
+from nlp104.attention.lora import MATRICES
+from nlp104.attention.multi_head import MultiHeadAttention
 from nlp104.encoding.embedding import TokenAndPositionEmbedding
 from nlp104.transformer.config import TransformerConfig
 from nlp104.transformer.output_head import OutputHead
@@ -31,6 +33,7 @@ class ConfiguredModel(TokenMeanLoss):
         self.vocabulary_size = config.vocabulary_size
         self.source_vocabulary_size = config.source_vocabulary_size or config.vocabulary_size
         self.max_sequence_length = config.max_sequence_length
+        self.lora_rank = None
 
     @classmethod
     def from_preset(cls, name, vocabulary_size, **overrides):
@@ -56,7 +59,11 @@ class ConfiguredModel(TokenMeanLoss):
     @classmethod
     def from_config(cls, config):
         config, others = TransformerConfig.split(config)
-        return cls(config, **others)
+        rank = others.pop("lora_rank", None)
+        model = cls(config, **others)
+        if rank is not None:
+            model.enable_lora(rank)
+        return model
 
     def with_dtype(self, dtype):
         """A model of its own with the same weights, which computes in another precision.
@@ -69,8 +76,61 @@ class ConfiguredModel(TokenMeanLoss):
         model.set_weights(self.get_weights())
         return model
 
+    def enable_lora(self, rank):
+        """Freezes the model, but for updates of a low rank of all matrices of its attentions.
+
+        W + A B in the place of W (Hu et al., 2021), see `nlp104.attention.lora`. To be compiled
+        after, not before. `merge_lora` makes a plain model of it.
+
+        Args:
+            rank: columns of A and rows of B.
+
+        Raises:
+            ValueError: if `rank` is not a positive integer, or the model has such updates.
+
+        Example:
+            >>> from nlp104.transformer import LanguageModel
+            >>> model = LanguageModel.from_preset("tiny", vocabulary_size=100)
+            >>> model.enable_lora(rank=4)
+            >>> sum(w.shape[0] * w.shape[1] for w in model.trainable_weights)
+            8192
+            >>> 2 * 4 * 4 * (128 + 128)  # layers · matrices · rank · (inputs + outputs)
+            8192
+        """
+        for attention in self._attentions():
+            attention.enable_lora(rank)
+        for variable in self.weights:
+            variable.trainable = "_lora_" in variable.name
+        self.lora_rank = rank
+
+    def merge_lora(self):
+        """A plain model of its own that does the same: A B is added to W, and everything learns.
+
+        Example:
+            >>> import numpy as np
+            >>> from nlp104.transformer import LanguageModel
+            >>> model = LanguageModel.from_preset("tiny", vocabulary_size=100)
+            >>> plain, ids = model.count_params(), np.array([[5, 6, 7]])
+            >>> model.enable_lora(rank=4)
+            >>> merged = model.merge_lora()
+            >>> merged.count_params() == plain, np.allclose(merged(ids), model(ids), atol=1e-4)
+            (True, True)
+        """
+        model = type(self).from_config({**self.get_config(), "lora_rank": None})
+        weights = [variable for variable in self.weights if "_lora_" not in variable.name]
+        for theirs, own in zip(model.weights, weights, strict=True):
+            theirs.assign(own)
+        for theirs, own in zip(model._attentions(), self._attentions(), strict=True):
+            for name in MATRICES:
+                getattr(theirs, f"{name}_kernel").assign(own.merged_kernel(name))
+        return model
+
+    def _attentions(self):
+        return [x for x in self._flatten_layers() if isinstance(x, MultiHeadAttention)]
+
     def get_config(self):
-        return {**super().get_config(), **self.config.to_dict()}
+        lora = {} if self.lora_rank is None else {"lora_rank": self.lora_rank}
+        return {**super().get_config(), **self.config.to_dict(), **lora}
 
     # The two ends, as the configuration wants them.
 

@@ -233,7 +233,7 @@ class Decoder(Block):
     def step(self, inputs, step, cache, encoder_padding_mask=None, history=None):
         """One position or some through all layers, see `Transformer.decode_step`."""
         length = ops.shape(inputs)[1] // cache[0].keys.shape[3]
-        past = past_mask(step, cache[0], history, length)
+        past = past_mask(step, cache[0], history, length, self.config.attention_window)
         x, new_cache = inputs, []
         for block, block_cache in zip(self.blocks, cache, strict=True):
             x, block_cache = block.step(x, step, block_cache, past, encoder_padding_mask)

@@ -176,7 +176,8 @@ class Encoder(Block):
 
     def step(self, inputs, step, cache):
         """Some positions through all layers, see `LanguageModel.decode_step`."""
-        past = past_mask(step, cache[0], length=ops.shape(inputs)[1])
+        length, window = ops.shape(inputs)[1], self.config.attention_window
+        past = past_mask(step, cache[0], length=length, window=window)
         x, new_cache = inputs, []
         for block, block_cache in zip(self.blocks, cache, strict=True):
             x, block_cache = block.step(x, step, block_cache, past)

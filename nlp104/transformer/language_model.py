@@ -61,6 +61,11 @@ class LanguageModel(ConfiguredModel):
                 "A language model has one vocabulary: expected no `source_vocabulary_size`. "
                 f"Received: {config.source_vocabulary_size}."
             )
+        if config.attention_window and not causal:
+            raise ValueError(
+                "An attention window is one of the past: expected `causal=True` with it. "
+                f"Received: causal=False, attention_window={config.attention_window}."
+            )
         self.causal = causal
         self.embedding = self._embedding(self.vocabulary_size, "embedding")
         self.encoder = Encoder(config, dtype=self.dtype_policy, name="encoder")

@@ -13,10 +13,14 @@ class Residual(keras.layers.Layer):
         LayerNorm(x + Dropout(SubLayer(x)))          normalize_first=False
         x + Dropout(SubLayer(LayerNorm(x)))          normalize_first=True
 
+    What normalises may be lighter than layer normalisation: x / √(mean of x² + ε), times a scale,
+    without the mean that is subtracted and the bias that is added (Zhang and Sennrich, 2019).
+
     Args:
         dropout: rate of dropout on the output of the sub-layer.
         normalize_first: whether the normalisation stands before the sub-layer.
-        epsilon: added to the variance.
+        epsilon: added to the variance, or to the mean of the squares.
+        normalization: ``"layer"`` or ``"rms"``.
         **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
@@ -40,16 +44,17 @@ class Residual(keras.layers.Layer):
         [[[-1.  5.]]]
     """
 
-    def __init__(self, dropout=0.1, normalize_first=False, epsilon=1e-6, **kwargs):
+    def __init__(
+        self, dropout=0.1, normalize_first=False, epsilon=1e-6, normalization="layer", **kwargs
+    ):
         super().__init__(**kwargs)
         self.dropout = dropout
         self.normalize_first = normalize_first
         self.epsilon = epsilon
+        self.kind = normalization
         self.supports_masking = True
         self.dropout_layer = keras.layers.Dropout(dropout, dtype=self.dtype_policy)
-        self.normalization = keras.layers.LayerNormalization(
-            epsilon=epsilon, dtype=self.dtype_policy, name="normalization"
-        )
+        self.normalization = make_normalization(normalization, epsilon, self.dtype_policy)
 
     def build(self, inputs_shape):
         self.normalization.build(inputs_shape)
@@ -67,4 +72,24 @@ class Residual(keras.layers.Layer):
             "dropout": self.dropout,
             "normalize_first": self.normalize_first,
             "epsilon": self.epsilon,
+            "normalization": self.kind,
         }
+
+
+def make_normalization(kind, epsilon, dtype):
+    """Keras' layer for ``"layer"`` or ``"rms"``.
+
+    Raises:
+        ValueError: if `kind` is neither of them.
+    """
+    if kind not in _NORMALIZATIONS:
+        raise ValueError(
+            f"`normalization` must be {' or '.join(_NORMALIZATIONS)}. Received: {kind!r}."
+        )
+    return _NORMALIZATIONS[kind](epsilon=epsilon, dtype=dtype, name="normalization")
+
+
+_NORMALIZATIONS = {
+    "layer": keras.layers.LayerNormalization,
+    "rms": keras.layers.RMSNormalization,
+}

@@ -29,6 +29,12 @@ from nlp104.utils.scripts import script_json
 
 SCRIPTS = ("tokenizer.js", "model.js", "search.js", "worker.js")  # in the order they are run
 ACTIVATIONS = ("relu", "gelu", "silu", "tanh")  # that model.js knows
+KNOWN = {  # the only values that model.js knows
+    "gated": False,
+    "normalization": "layer",
+    "num_key_value_heads": None,
+    "attention_window": None,
+}
 LARGEST = 60_000_000  # parameters: more would be a page of 60 MB
 BITS = (6, 8)
 TABLES = ("embeddings", "positions")  # a row for each token, for each position
@@ -95,6 +101,17 @@ def pack(
     if config.activation not in ACTIVATIONS:
         known = ", ".join(ACTIVATIONS)
         raise InputError(f"Expected an activation of {known}. Received: {config.activation!r}.")
+    for setting, only in KNOWN.items():
+        if getattr(config, setting) != only:
+            raise InputError(
+                f"Expected a model with {setting}={only!r}, for a page. "
+                f"Received: {getattr(config, setting)!r}."
+            )
+    if translator.model.lora_rank is not None:
+        raise InputError(
+            "Expected a model without LoRA, for a page: `model.merge_lora()` makes one. "
+            f"Received: lora_rank={translator.model.lora_rank}."
+        )
     pair = [translator.source_tokenizer, translator.target_tokenizer]
     matrices, vectors = {}, {}
     for variable in translator.model.weights:
