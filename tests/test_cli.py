@@ -148,6 +148,10 @@ def test_the_options_of_the_model_reach_it():
         "activation": "gelu",
         "normalize_first": True,
         "attention_gain": 0.5,
+        "gated": True,
+        "normalization": "rms",
+        "num_key_value_heads": 1,
+        "attention_window": 4,
     }
     assert set(asked) == set(config.OPTIONS)  # and nothing else is needed for a new one
     typed = [word for name, value in asked.items() for word in option_words(name, value)]

@@ -325,7 +325,7 @@ def test_what_the_engine_does_not_know_is_refused(packed, monkeypatch):
     for setting, value in {
         "gated": True,
         "normalization": "rms",
-        "num_key_value_heads": 2,
+        "num_key_value_heads": 1,
         "attention_window": 4,
     }.items():
         with pytest.raises(InputError, match=f"with {setting}=.*, for a page. Rec.*{value!r}"):
