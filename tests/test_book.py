@@ -12,6 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 import yaml
+from docutils import nodes
 
 from nlp104.cli.options import make_parser
 from nlp104.figures.language import TOKENS
@@ -240,6 +241,28 @@ def test_what_others_write_can_be_heard():
     assert "<dl>\n<dt>a</dt>" in context["body"]
     mend(None, "search", "search.html", context := {}, None)  # a page without a text of its own
     assert context == {}
+
+
+def test_a_shared_page_shows_what_it_is_about():
+    house = script(BOOK / "_ext" / "house.py")
+    app = SimpleNamespace(config=SimpleNamespace(html_baseurl="https://a.b/c/"))
+    byline, lead = "Reading time: " + 20 * "long, ", "A mask hides " + 20 * "what is to come, "
+    document = nodes.section(
+        "", nodes.paragraph("", "", nodes.emphasis("", byline)), nodes.paragraph("", lead)
+    )
+    context = {"title": "Masks &amp; <em>more</em>"}
+    for add in (house.add_description, house.add_preview):
+        add(app, "book/part2/masks", "page.html", context, document)
+    told = dict(
+        re.findall(r'<meta (?:name|property)="([^"]*)" content="([^"]*)" />', context["metatags"])
+    )
+    assert told["description"].startswith("A mask hides what")
+    assert len(told["description"]) < 165
+    assert told["og:description"] == told["description"]
+    assert told["og:title"] == "Masks &amp; more"
+    assert told["og:url"] == "https://a.b/c/book/part2/masks.html"
+    assert told["og:image"].removeprefix("https://a.b/c/_static/") == "preview.png"
+    assert (BOOK / "assets" / "preview.png").is_file()
 
 
 def test_the_pictures_are_those_that_the_script_draws():

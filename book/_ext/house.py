@@ -221,7 +221,9 @@ def add_description(app, pagename, templatename, context, doctree) -> None:
     if doctree is None or 'name="description"' in context.get("metatags", ""):
         return
     paragraphs = (
-        " ".join(p.astext().split()) for p in doctree.findall(nodes.paragraph)
+        " ".join(p.astext().split())
+        for p in doctree.findall(nodes.paragraph)
+        if not isinstance(p[0], nodes.emphasis)  # how long it takes to read
     )
     words = next(
         (p for p in paragraphs if len(p) > 60 and "<" not in p), ""
@@ -248,7 +250,7 @@ def add_preview(app, pagename, templatename, context, doctree) -> None:
     )
     told = {
         "og:type": "article",
-        "og:title": escape(re.sub("<[^>]*>", "", context["title"])),
+        "og:title": re.sub("<[^>]*>", "", context["title"]),  # is HTML
         "og:description": words and words[1],
         "og:image": f"{address}_static/preview.png",
         "og:url": f"{address}{pagename}.html",
