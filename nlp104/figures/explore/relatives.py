@@ -74,7 +74,7 @@ PARTS = {
         "blanks",
         "r",
         "blanks to fill in",
-        "Not a part of the Transformer of 2017: it was BERT's idea, and others took it over.",
+        "Not a part of the Transformer of 2017: BERT brought it in, and others took it over.",
     ),
 }
 WAVES, LEARNED = "waves", "learned vectors"
