@@ -269,7 +269,27 @@ def test_a_long_epoch_saves_in_between(tmp_path, monkeypatch):
 
     monkeypatch.setattr(loop, "save_state", record)
     train(make_toy(), make_batches(30), epochs=2, output=tmp_path, verbose=0)
-    assert steps == [(0, 1), (0, 2), (0, 3), (1, 0), (1, 1), (1, 2), (1, 3), (2, 0)]
+    assert steps == [(0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (2, 0)]
+
+
+@EXACT
+def test_a_crash_between_the_last_step_and_the_end_of_an_epoch(tmp_path, monkeypatch):
+    """While a model is evaluated, its state must be one from which training can go on."""
+    whole, validation = make_toy(), make_batches(20, seed=7)
+    train(whole, make_batches(), validation, epochs=2, verbose=0)
+    monkeypatch.setattr(loop, "LOOK_SECONDS", -1)
+    monkeypatch.setattr(loop, "SAVE_SECONDS", -1)
+    crashing = make_toy()
+
+    def crash(*_, **__):
+        raise RuntimeError("power cut")
+
+    monkeypatch.setattr(crashing, "evaluate", crash)
+    with pytest.raises(RuntimeError, match="power cut"):
+        train(crashing, make_batches(), validation, epochs=2, output=tmp_path, verbose=0)
+    model = make_toy(seed=5)
+    train(model, make_batches(), validation, epochs=2, output=tmp_path, resume=True, verbose=0)
+    assert same(everything(model), everything(whole))
 
 
 @EXACT

@@ -278,7 +278,8 @@ class _Watch(keras.callbacks.Callback):
             loss = float(logs["loss"])
             run.check(loss)
             self._progress.step(run.position.epoch, run.position.step, loss)
-            if now - self._saved > SAVE_SECONDS:
+            # After the last step an epoch is saved as a whole, and can only be resumed as one.
+            if now - self._saved > SAVE_SECONDS and run.position.step < run.steps:
                 self._saved = now
                 run.model = self.model
                 run.save()
