@@ -307,6 +307,29 @@ def test_a_matrix_looks_the_same_in_a_still_and_on_the_stage(reader, page):
         )
 
 
+@needs_browser
+def test_a_key_may_name_another_part_at_another_width(reader, page):
+    """The old part goes, and the new one stands in its place."""
+    reader.open(page)
+    kinds = reader.call(
+        """() => {
+          const svg = nlp104.svg('svg'), stage = new nlp104.Stage(svg);
+          const drawn = (mark) => {
+            stage.draw([mark], true);
+            return [...svg.querySelectorAll('g > g')].map((group) => group.getAttribute('class'));
+          };
+          return [
+            drawn(nlp104.label('a', 5, 5, 'word', {})),
+            drawn(nlp104.token('a', { x: 5, y: 5, w: 40, h: 20, source: 'word' })),
+            drawn(nlp104.label('a', 5, 5, 'word', {})),
+          ];
+        }"""
+    )
+    assert kinds[0] != kinds[1]
+    assert kinds[0] == kinds[2]
+    assert [len(each) for each in kinds] == [1, 1, 1]
+
+
 # --- one reader after the other ---
 
 

@@ -226,6 +226,10 @@ globalThis.nlp104 ??= (() => {
       for (const mark of marks.flat(4).filter(Boolean)) {
         seen.add(mark.key);
         let node = this.nodes.get(mark.key);
+        if (node && node.mark.kind !== mark.kind) { // another width may draw another part here
+          node.group.remove();
+          node = null;
+        }
         if (!node) {
           const pieces = PARTS[mark.kind].make();
           node = { pieces, group: svg("g", { class: mark.kind, opacity: 0 }, ...pieces) };
