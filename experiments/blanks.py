@@ -368,11 +368,8 @@ def tables(grammar, english):
     return "\n".join(lines)
 
 
-def _cell(values, digits, factor=1):
-    if None in values:
-        return ""
-    mean, low, high = (f"{factor * f(values):.{digits}f}" for f in (np.mean, min, max))
-    return f"{mean} ({low}-{high})"
+def _cell(values, digits, scale=1):
+    return "" if None in values else records.spread(values, digits, scale)
 
 
 def main(arguments=None):

@@ -15,13 +15,12 @@ import functools
 import re
 import sys
 import time
-from importlib import resources
 
 import keras
 import numpy as np
 
 from experiments import records
-from experiments.language_model import LENGTH, ROWS, loss_on, split, train_on
+from experiments.language_model import LENGTH, ROWS, book, loss_on, split, train_on
 from nlp104.data.batches import Batches
 from nlp104.data.corpus import load_corpus
 from nlp104.training.optimizer import compile_model
@@ -84,8 +83,7 @@ def cache_bytes(config):
 
 def train_block(name, seed):
     """Trains a variant: its loss on new text, its weights, the CPU time of its training."""
-    text = (resources.files("nlp104.data") / "book.txt").read_text(encoding="utf-8")
-    train, validation, vocabulary_size = split(text)
+    train, validation, vocabulary_size = split(book())
     keras.utils.set_random_seed(seed)
     model = LanguageModel(config(name, vocabulary_size))
     seconds = train_on(model, train, STEPS, seed, PEAK)
@@ -96,6 +94,16 @@ def blocks():
     """The losses of all variants, a seed at a time."""
     path = RESULTS / "blocks.json"
     runs = records.runs_so_far(path)
+    record = {
+        "command": "python -m experiments.changed --parts blocks",
+        "seeds": SEEDS,
+        "steps": STEPS,
+        "rows": ROWS,
+        "length": LENGTH,
+        "learning_rate": PEAK,
+        "versions": software_versions(keras.backend.backend()),
+        "runs": runs,
+    }
     for seed in SEEDS:
         for name in BLOCKS:
             kept = {"weights": 0, "cache bytes": cache_bytes(config(name, 9))}
@@ -106,16 +114,6 @@ def blocks():
             run["losses"].append(round(loss, 4))
             run["CPU seconds"].append(round(seconds, 1))
             print(f"{name}, seed {seed}: {run['losses'][-1]}", flush=True)
-            record = {
-                "command": "python -m experiments.changed --parts blocks",
-                "seeds": SEEDS,
-                "steps": STEPS,
-                "rows": ROWS,
-                "length": LENGTH,
-                "learning_rate": PEAK,
-                "versions": software_versions(keras.backend.backend()),
-                "runs": runs,
-            }
             records.write(path, record)
     return runs
 
@@ -196,6 +194,15 @@ def lora():
     """What each way of tuning has learned."""
     path = RESULTS / "lora.json"
     runs = records.runs_so_far(path)
+    record = {
+        "command": "python -m experiments.changed --parts lora",
+        "seeds": SEEDS,
+        "steps": LORA_STEPS,
+        "batch": BATCH,
+        "learning_rates": LORA_RATES,
+        "versions": software_versions(keras.backend.backend()),
+        "runs": runs,
+    }
     for seed in SEEDS:
         for name in ("as it was", *LORA_RATES):
             run = runs.setdefault(name, {"trained": 0, "without ne": [], "others": []})
@@ -209,15 +216,6 @@ def lora():
             for part, share in asked(translator).items():
                 run[part].append(round(float(share), 4))
             print(f"{name}, seed {seed}: {run}", flush=True)
-            record = {
-                "command": "python -m experiments.changed --parts lora",
-                "seeds": SEEDS,
-                "steps": LORA_STEPS,
-                "batch": BATCH,
-                "learning_rates": LORA_RATES,
-                "versions": software_versions(keras.backend.backend()),
-                "runs": runs,
-            }
             records.write(path, record)
     return runs
 
@@ -226,9 +224,9 @@ def lora_table(runs):
     """The runs as a table in Markdown: means over the seeds, lowest and highest."""
 
     def shares(values):
-        low, high = min(values), max(values)
-        spread = "" if low == high else f" ({100 * low:.1f}-{100 * high:.1f})"
-        return f"{100 * np.mean(values):.1f}{spread}"
+        if len(set(values)) == 1:
+            return f"{100 * values[0]:.1f}"
+        return records.spread(values, 1, 100)
 
     lines = ["| what learns | weights | without *ne*, % right | others, % right |"]
     lines.append("|---|---|---|---|")

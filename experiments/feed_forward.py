@@ -110,8 +110,8 @@ def table(record):
     lines = ["| task | variant | weights | right answers, % |", "|---|---|---|---|"]
     for name, run in record["runs"].items():
         task, variant = name.split(": ")
-        mean, *ends = (f"{100 * f(run['accuracies']):.1f}" for f in (np.mean, min, max))
-        lines.append(f"| {task} | {variant} | {run['weights']:,} | {mean} ({'-'.join(ends)}) |")
+        shares = records.spread(run["accuracies"], 1, 100)
+        lines.append(f"| {task} | {variant} | {run['weights']:,} | {shares} |")
     return "\n".join(lines)
 
 
@@ -120,6 +120,16 @@ def main(arguments=None):
     parser.parse_args(arguments)
     path = RESULTS / "accuracies.json"
     runs = records.runs_so_far(path)
+    record = {
+        "command": "python -m experiments.feed_forward",
+        "seeds": SEEDS,
+        "width": WIDTH,
+        "heads": HEADS,
+        "steps": STEPS,
+        "learning_rate": RATE,
+        "versions": software_versions(keras.backend.backend()),
+        "runs": runs,
+    }
     for task, (make, variants) in TASKS.items():
         for name, variant in variants.items():
             run = runs.setdefault(f"{task}: {name}", {"weights": 0, "accuracies": []})
@@ -127,18 +137,8 @@ def main(arguments=None):
                 accuracy, run["weights"] = train(seed, *make(), **variant)
                 run["accuracies"].append(accuracy)
                 print(f"{task}: {name}, seed {seed}: {accuracy}", flush=True)
-                record = {
-                    "command": "python -m experiments.feed_forward",
-                    "seeds": SEEDS,
-                    "width": WIDTH,
-                    "heads": HEADS,
-                    "steps": STEPS,
-                    "learning_rate": RATE,
-                    "versions": software_versions(keras.backend.backend()),
-                    "runs": runs,
-                }
                 records.write(path, record)
-    print(table({"runs": runs}))
+    print(table(record))
 
 
 if __name__ == "__main__":

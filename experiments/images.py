@@ -120,8 +120,8 @@ def table(record):
     """The record as a table in Markdown: mean over the seeds, lowest and highest."""
     lines = ["| what | weights | right answers, % |", "|---|---|---|"]
     for name, run in record["runs"].items():
-        mean, *ends = (f"{100 * f(run['accuracies']):.1f}" for f in (np.mean, min, max))
-        lines.append(f"| {name} | {run['weights']:,} | {mean} ({'-'.join(ends)}) |")
+        shares = records.spread(run["accuracies"], 1, 100)
+        lines.append(f"| {name} | {run['weights']:,} | {shares} |")
     for name, accuracy in record["references"].items():
         lines.append(f"| {name} | | {100 * accuracy:.1f} |")
     return "\n".join(lines)

@@ -24,6 +24,11 @@ from nlp104.transformer.language_model import LanguageModel
 ROWS, LENGTH = 16, 128
 
 
+def book():
+    """The running text of the book."""
+    return (resources.files("nlp104.data") / "book.txt").read_text(encoding="utf-8")
+
+
 def split(text):
     """Ids of characters to learn from and to be tested on, and how many ids there are."""
     characters = sorted(set(text))
@@ -33,30 +38,39 @@ def split(text):
     return np.concatenate(rest), np.concatenate(parts[4::10]), len(characters) + 4
 
 
+def small_gpt(vocabulary_size, **overrides):
+    """The model of the chapter, or one that differs from it in some of its configuration."""
+    chosen = {
+        "max_sequence_length": 256,
+        "positions": "rotary",
+        "normalize_first": True,
+        "tie_embeddings": True,
+        "dropout": 0.0,
+    }
+    return LanguageModel.from_preset("tiny", vocabulary_size, **{**chosen, **overrides})
+
+
 def score(text, steps, seed):
     """Trains one model; returns its loss on new text and the CPU time of its training."""
     train, validation, vocabulary_size = split(text)
     keras.utils.set_random_seed(seed)
-    model = LanguageModel.from_preset(
-        "tiny",
-        vocabulary_size,
-        max_sequence_length=256,
-        positions="rotary",
-        normalize_first=True,
-        tie_embeddings=True,
-        dropout=0.0,
-    )
+    model = small_gpt(vocabulary_size)
     seconds = train_on(model, train, steps, seed, peak=4e-3)
     loss = loss_on(model, validation)
     return {"loss": round(loss, 3), "CPU seconds": round(seconds)}
+
+
+def stretches(ids, steps, seed):
+    """Rows to train on, drawn at random from a long text."""
+    starts = np.random.default_rng(seed).integers(len(ids) - LENGTH, size=(steps * ROWS, 1))
+    return ids[starts + np.arange(LENGTH + 1)]
 
 
 def train_on(model, ids, steps, seed, peak):
     """Trains a model on stretches of a text, drawn at random; returns the CPU time."""
     schedule = WarmupSchedule(peak, warmup_steps=steps // 10, total_steps=steps)
     compile_model(model, schedule, label_smoothing=0.0)
-    starts = np.random.default_rng(seed).integers(len(ids) - LENGTH, size=(steps * ROWS, 1))
-    rows = ids[starts + np.arange(LENGTH + 1)]
+    rows = stretches(ids, steps, seed)
     begun = time.process_time()
     model.fit(rows[:, :-1], rows[:, 1:], batch_size=ROWS, shuffle=False, verbose=0)
     return time.process_time() - begun
@@ -78,9 +92,9 @@ def main(arguments=None):
     parser.add_argument("--steps", type=int, nargs="+", default=[1200])
     parser.add_argument("--seeds", type=int, nargs="+", default=[104])
     options = parser.parse_args(arguments)
-    path = options.text or resources.files("nlp104.data") / "book.txt"
-    text = path.read_text(encoding="utf-8")
-    output = records.RESULTS / "language-model" / f"{path.stem}.json"
+    text = options.text.read_text(encoding="utf-8") if options.text else book()
+    stem = options.text.stem if options.text else "book"
+    output = records.RESULTS / "language-model" / f"{stem}.json"
     runs = records.runs_so_far(output)
     for steps in options.steps:
         for seed in options.seeds:

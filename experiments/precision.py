@@ -11,7 +11,6 @@ well: that spread is the noise with which the precisions are to be compared.
 
 import argparse
 import csv
-import statistics
 import sys
 import tempfile
 from pathlib import Path
@@ -64,9 +63,8 @@ def table(runs):
     for dtype in DTYPES:
         cells = [dtype]
         for name, (_, digits, scale) in columns.items():
-            values = [scale * run[name] for key, run in runs.items() if key.startswith(f"{dtype}/")]
-            shown = (f"{x:.{digits}f}" for x in (statistics.mean(values), min(values), max(values)))
-            cells.append("{} ({} to {})".format(*shown))
+            values = [run[name] for key, run in runs.items() if key.startswith(f"{dtype}/")]
+            cells.append(records.spread(values, digits, scale))
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 

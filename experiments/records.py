@@ -2,10 +2,12 @@
 
 import json
 
+import numpy as np
+
 from nlp104.figures.results import FOLDER as RESULTS
 from nlp104.utils.files import replacing
 
-__all__ = ["RESULTS", "runs_so_far", "write"]
+__all__ = ["RESULTS", "runs_so_far", "spread", "write"]
 
 
 def write(path, record):
@@ -19,3 +21,9 @@ def write(path, record):
 def runs_so_far(path):
     """The runs that a record holds already, by their names: what need not be trained again."""
     return json.loads(path.read_text(encoding="utf-8"))["runs"] if path.exists() else {}
+
+
+def spread(values, digits, scale=1):
+    """What several seeds found, for a table: the mean and, in brackets, the lowest and highest."""
+    mean, low, high = (f"{scale * f(values):.{digits}f}" for f in (np.mean, min, max))
+    return f"{mean} ({low}-{high})"

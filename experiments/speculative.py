@@ -13,38 +13,29 @@ import json
 import statistics
 import sys
 import time
-from importlib import resources
 
 import keras
 import numpy as np
 
 import nlp104
 from experiments import records
-from experiments.language_model import LENGTH, ROWS, split
+from experiments.language_model import ROWS, book, small_gpt, split, stretches
 from nlp104.data import Tokenizer, grammar
 from nlp104.data.tokenizer import END_ID, START_ID
 from nlp104.decoding import NGrams, PromptLookup, greedy, speculate
 from nlp104.figures import results
 from nlp104.training.optimizer import compile_model
 from nlp104.training.schedule import WarmupSchedule
-from nlp104.transformer.language_model import LanguageModel
 
+SEED = 104
 DRAFTED, ROUNDS, TEXTS = (2, 4, 8), 3, 4
 LOOKUP = PromptLookup()
 
 
 def trained(rows, vocabulary_size, batch_size=ROWS, learning_rate=4e-3, **overrides):
     """A small language model of the kind of the chapter *A language model*."""
-    keras.utils.set_random_seed(104)
-    model = LanguageModel.from_preset(
-        "tiny",
-        vocabulary_size,
-        max_sequence_length=256,
-        positions="rotary",
-        normalize_first=True,
-        dropout=0.0,
-        **{"tie_embeddings": True, **overrides},
-    )
+    keras.utils.set_random_seed(SEED)
+    model = small_gpt(vocabulary_size, **overrides)
     steps = len(rows) // batch_size
     schedule = WarmupSchedule(learning_rate, warmup_steps=steps // 10, total_steps=steps)
     compile_model(model, schedule, label_smoothing=0.0)
@@ -95,23 +86,12 @@ def measured(model, rows, draft, num_drafted, **options):
     }
 
 
-def stretches(ids, steps):
-    """Rows to train on, drawn from a long text."""
-    starts = np.random.default_rng(104).integers(len(ids) - LENGTH, size=(steps * ROWS, 1))
-    return ids[starts + np.arange(LENGTH + 1)]
-
-
 def repeated(rows, length, signs=60):
     """Rows of random signs, each said again and again with a period of its own."""
-    rng = np.random.default_rng(104)
+    rng = np.random.default_rng(SEED)
     periods = rng.integers(8, 25, size=(rows, 1))
     drawn = rng.integers(4, signs + 4, size=(rows, length))
     return np.take_along_axis(drawn, np.arange(length) % periods, axis=1)
-
-
-def book():
-    """The running text of the book."""
-    return (resources.files("nlp104.data") / "book.txt").read_text(encoding="utf-8")
 
 
 def characters(steps):
@@ -120,7 +100,12 @@ def characters(steps):
     starts = np.linspace(0, len(validation) - 40, TEXTS).astype(int)
     prompts = [validation[start : start + 16].tolist() for start in starts]
     drafts = {"lookup": LOOKUP, "n-grams": NGrams([train], longest=6)}
-    return trained(stretches(train, steps), vocabulary_size), prompts, drafts, {"max_length": 160}
+    return (
+        trained(stretches(train, steps, SEED), vocabulary_size),
+        prompts,
+        drafts,
+        {"max_length": 160},
+    )
 
 
 def parts_of_words(steps):
@@ -131,7 +116,7 @@ def parts_of_words(steps):
     train = np.array([i for line in known for i in tokenizer.encode(line)], "int32")
     prompts = [tokenizer.encode(line)[:8] for line in lines[::10] if len(line) > 100][:TEXTS]
     drafts = {"lookup": LOOKUP, "n-grams": NGrams([train], longest=4)}
-    model = trained(stretches(train, steps), tokenizer.vocabulary_size)
+    model = trained(stretches(train, steps, SEED), tokenizer.vocabulary_size)
     return model, prompts, drafts, {"max_length": 100}
 
 

@@ -181,7 +181,7 @@ def table(record):
         cells = []
         for lengths in groups:
             values = [share(run, lengths) for run in runs.values()]
-            cells.append(f"{np.mean(values):.0f} ({min(values):.0f}-{max(values):.0f})")
+            cells.append(records.spread(values, 0))
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(lines)
 

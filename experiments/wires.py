@@ -211,10 +211,8 @@ def table(record):
         if not runs:  # not yet trained
             continue
         losses = [run["losses"][-1] for run in runs.values()]
-        cells = [f"{np.mean(losses):.3f} ({min(losses):.3f}-{max(losses):.3f})"]
-        for key in percents:
-            scores = [100 * run[key] for run in runs.values()]
-            cells.append(f"{np.mean(scores):.1f} ({min(scores):.1f}-{max(scores):.1f})")
+        cells = [records.spread(losses, 3)]
+        cells += [records.spread([run[key] for run in runs.values()], 1, 100) for key in percents]
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(lines)
 

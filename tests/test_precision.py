@@ -39,9 +39,9 @@ def test_table_has_means_and_extremes():
     }
     *_, last = precision.table(runs).splitlines()
     cells = [cell.strip() for cell in last.strip("|").split("|")]
-    assert cells[:2] == ["mixed_float16", "3.000 (1.000 to 6.000)"]
-    assert cells[2] == "50.0 (50.0 to 50.0)"
-    assert cells[-1] == "30 (10 to 60)"
+    assert cells[:2] == ["mixed_float16", "3.000 (1.000-6.000)"]
+    assert cells[2] == "50.0 (50.0-50.0)"
+    assert cells[-1] == "30 (10-60)"
 
 
 def test_the_report_shows_the_stored_numbers():

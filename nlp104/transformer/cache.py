@@ -150,12 +150,12 @@ def past_mask(step, cache, history=None, length=1, window=None):
           [1 0 0 1]]]
     """
     _, _, max_length, num_beams, _ = ops.shape(cache.keys)
-    seen = causal_mask(length, max_length, offset=step, window=window)  # [length, max_length]
     if history is None:
-        return seen
+        return causal_mask(length, max_length, offset=step, window=window)
     own = ops.equal(ops.expand_dims(history, -1), ops.arange(num_beams, dtype="int32"))
     if window is not None:  # a history says of itself what is still to come
-        own = ops.logical_and(own, ops.reshape(seen, (-1, 1)))
+        near = causal_mask(1, max_length, offset=step, window=window)
+        own = ops.logical_and(own, ops.reshape(near, (-1, 1)))
     return ops.reshape(own, (-1, num_beams, max_length * num_beams))
 
 

@@ -33,7 +33,6 @@ class ConfiguredModel(TokenMeanLoss):
         self.vocabulary_size = config.vocabulary_size
         self.source_vocabulary_size = config.source_vocabulary_size or config.vocabulary_size
         self.max_sequence_length = config.max_sequence_length
-        self.lora_rank = None
 
     @classmethod
     def from_preset(cls, name, vocabulary_size, **overrides):
@@ -76,6 +75,11 @@ class ConfiguredModel(TokenMeanLoss):
         model.set_weights(self.get_weights())
         return model
 
+    @property
+    def lora_rank(self):
+        """The rank of the attentions' updates, `None` without any: see `enable_lora`."""
+        return self._attentions()[0].lora_rank
+
     def enable_lora(self, rank):
         """Freezes the model, but for updates of a low rank of all matrices of its attentions.
 
@@ -101,7 +105,6 @@ class ConfiguredModel(TokenMeanLoss):
             attention.enable_lora(rank)
         for variable in self.weights:
             variable.trainable = "_lora_" in variable.name
-        self.lora_rank = rank
 
     def merge_lora(self):
         """A plain model of its own that does the same: A B is added to W, and everything learns.
