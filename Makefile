@@ -12,7 +12,7 @@ HTML := book/_build/html
 START := $(shell date +%s)
 
 .DEFAULT_GOAL := help
-.PHONY: help prepare book test execute lint format serve lock faults bench torch address clean
+.PHONY: help prepare book test long execute lint format serve lock faults bench torch address clean
 
 help: ## This list
 	@echo "make book and make test are all that is needed; PYTHON=… chooses another Python."
@@ -31,6 +31,9 @@ book: prepare ## Render the book from its stored outputs and say where it is
 
 test: prepare ## Check everything: style, types, the book, the package on TensorFlow and JAX, all notebooks
 	@$(BIN)/python -m tools.check
+
+long: prepare ## Run the tests that train or measure for too long to stand in `make test`: about six minutes
+	@$(BIN)/python -m pytest -m long --numprocesses=2
 
 execute: prepare ## Execute the notebooks and store their outputs (some: NOTEBOOKS="book/…/a.ipynb")
 	@$(BIN)/python -m tools.execute $(NOTEBOOKS)

@@ -288,6 +288,7 @@ def test_greedy_search_is_the_best_token_of_every_step(peers, name):
     np.testing.assert_array_equal(peer.decode(source, 2), written)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", HERE)
 def test_own_batches_hold_every_pair_once_an_epoch(peers, name):
     sources, targets = [[5, 6, 7], [8], [9, 10]] * 4, [[11], [12, 13, 14, 15], [16, 17]] * 4
@@ -352,6 +353,7 @@ def test_one_that_fails_leaves_and_the_others_go_on(capsys):
     assert "too little" in capsys.readouterr().err
 
 
+@pytest.mark.long
 @pytest.mark.skipif(BACKEND != "tensorflow", reason="a process of its own: once is enough")
 def test_a_process_measures_and_says_what_failed(capsys, monkeypatch):
     monkeypatch.setenv("KERAS_BACKEND", "unheard of")  # each entry has its own

@@ -228,6 +228,8 @@ def test_columns_are_told_from_prose():
     assert house.in_columns("        loss  BLEU\nseries  1.90  15.22\nours    2.33  29.13\n")
     assert not house.in_columns("It says  nothing twice.\n  And this is set in a little.\n")
     assert not house.in_columns("one\n\n  two\n")
+    log = "epoch 1/10  accuracy 0.1193  loss 2.8393  val_accuracy 0.2333  val_loss 2.4799  3 s\n"
+    assert not house.in_columns(2 * log)
 
 
 def test_what_others_write_can_be_heard():

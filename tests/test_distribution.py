@@ -41,6 +41,7 @@ def found(tmp_path_factory):
     return json.loads(output)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("devices", ["data", "model:2x4", "grid, then data"])
 def test_many_devices_learn_what_one_learns(found, devices):
     assert found["devices"] == 8

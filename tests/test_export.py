@@ -91,6 +91,7 @@ def test_saved_model_decodes_as_the_model_does(tmp_path):
     assert len(seen) > 4  # the model does say something
 
 
+@pytest.mark.long
 @needs_tensorflow
 def test_onnx_decodes_as_the_model_does(tmp_path):
     """The last batch comes out wrong where `where` is translated as tf2onnx would have it."""
@@ -126,6 +127,7 @@ def load_saved_model(directory):
     return lambda ids: model.translate(ids)["translation"].numpy()
 
 
+@pytest.mark.long
 @needs_tensorflow
 def test_served_by_a_process_that_knows_neither_the_package_nor_keras(tmp_path):
     translator = nlp104.load_pretrained("grammar")

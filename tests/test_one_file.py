@@ -207,6 +207,7 @@ def test_it_writes_the_most_probable_word_each_time_until_the_end(model):
         assert translation == target.decode([i for i in ids[1:] if i != END])
 
 
+@pytest.mark.long
 def test_it_trains_on_a_file_from_the_terminal(tmp_path, pairs):
     file = tmp_path / "pairs.tsv"
     lines = [f"{english}\t{french}\tsomebody's\n" for english, french in pairs]

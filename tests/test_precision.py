@@ -2,12 +2,15 @@
 
 import json
 
+import pytest
+
 from experiments import precision
 from nlp104.figures import results
 
 SMALL = {"data": "grammar", "epochs": 1, "pairs": 40, "hidden_dim": 16, "intermediate_dim": 16}
 
 
+@pytest.mark.long
 def test_runs_are_kept_and_not_repeated(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(precision, "RESULTS", tmp_path)
     monkeypatch.setattr(precision, "SEEDS", (1,))

@@ -30,6 +30,7 @@ def test_text_as_the_series_has_it(text, expected):
     assert recipes.stripped(text) == expected
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", recipes.RECIPES)
 def test_a_recipe_trains_and_is_scored(corpus, name):
     found = recipes.run(name, SCALE, corpus)
@@ -54,6 +55,7 @@ def test_parameters_of_the_series_model(corpus):
     assert made.model.count_params() == expected
 
 
+@pytest.mark.long
 def test_equal_steps(corpus):
     """All recipes see the same pairs, equally often, in batches of the same size."""
     ours = recipes.RECIPES["ours"](SCALE, corpus.train)

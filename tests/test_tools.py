@@ -276,6 +276,7 @@ def small_book(tmp_path):
     return tmp_path
 
 
+@pytest.mark.long
 def test_faults_are_planted_and_reported(small_book, capsys):
     before = (small_book / "nlp104" / "__init__.py").read_text()
     assert faults.main([], small_book) == 1

@@ -190,8 +190,13 @@ def mark_columns(app, doctree) -> None:
 
 
 def in_columns(text) -> bool:
-    """Whether at least two lines have a gap in them, as tables made of spaces do."""
-    return len(re.findall(r"^.*\S {2,}\S", text, re.MULTILINE)) >= 2
+    """Whether at least two lines have a gap in them, as tables made of spaces do.
+
+    Lines too long for a page of code are no table of ours: a log, which may wrap.
+    """
+    lines = text.splitlines()
+    gaps = sum(bool(re.search(r"\S {2,}\S", line)) for line in lines)
+    return gaps >= 2 and max(map(len, lines)) <= 80
 
 
 def register_anchors(app, doctree) -> None:
