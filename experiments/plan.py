@@ -1,0 +1,242 @@
+"""What would change for a hundred million pairs and a thousand devices? Measured, then continued.
+
+    python -m experiments.plan --data fra.txt
+
+measures here what a pair costs on the way into a model (bytes, tokens, seconds), and simulates the
+two things that one machine does not have: devices that wait for the slowest of them, and devices
+that fail. Writes ``results/plan/plan.json``; the page *A thousand devices, on paper* shows it.
+"""
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+import time
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+
+from experiments import records
+from nlp104.data.batches import Batches
+from nlp104.data.corpus import load_corpus
+from nlp104.figures import results
+from nlp104.figures.step_costs import step_flops
+from nlp104.training.run_record import software_versions
+from nlp104.transformer.config import TransformerConfig
+from nlp104.transformer.presets import preset
+from nlp104.translation.pretrained import load_pretrained
+
+PATH = records.RESULTS / "plan" / "plan.json"
+SEED = 104
+PAIRS = 100_000_000
+DEVICES = (1, 8, 64, 1000)
+BASE, _ = TransformerConfig.split(preset("base", vocabulary_size=32_000))
+ROWS, BUDGET, BUCKET = 64, 2048, 8  # sentences, or positions, of a device's batch
+HOURS = 54 * 24 * 16_384 / 419  # of a device between failures (Llama 3, section 3.3.4)
+SAVE = 16 / 3600  # hours: 12.4 bytes of each of 10¹⁰ weights, by eight machines with 1 GB/s each
+CHIP = 0.3 * 989e12  # operations per second: an H100's by its data sheet, and 30 % of it assumed
+SIZES = {"base": 6.0e7, "big": 2.1e8, "ten thousand million": 1e10}  # weights, rounded
+WAYS = (
+    "sentences at random",
+    "batches by length, each device its own",
+    "batches by length, all of one length",
+)
+
+
+def pair_costs(data):
+    """What a pair of sentences costs here, as mean over a corpus."""
+    corpus = load_corpus(data, seed=SEED)
+    tokenizer = load_pretrained("eng-fra").source_tokenizer
+    sources, targets = zip(*corpus.train, strict=True)
+    count = len(sources)
+    begun = time.process_time()
+    ids = [tokenizer.encode_batch(texts) for texts in (sources, targets)]
+    seconds = time.process_time() - begun
+    tracemalloc.start()
+    batches = Batches(*ids, tokens_per_batch=BUDGET, bucket_width=BUCKET)
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    text = sum(len(s.encode()) for side in (sources, targets) for s in side)
+    return {
+        "pairs": count,
+        "bytes of text": round(text / count, 1),
+        "source tokens": round(sum(map(len, ids[0])) / count, 2),
+        "target tokens": round(batches.num_tokens / count, 2),
+        "CPU microseconds to cut": round(1e6 * seconds / count, 1),
+        "bytes in Batches": round(held / count, 1),
+    }
+
+
+def megabytes_per_second(size=300):
+    """How fast a state reaches the disk: written in one piece, and waited for."""
+    block = os.urandom(1_000_000)
+    with tempfile.NamedTemporaryFile(dir=Path.cwd()) as file:
+        begun = time.perf_counter()
+        for _ in range(size):
+            file.write(block)
+        file.flush()
+        os.fsync(file.fileno())
+        return size / (time.perf_counter() - begun)
+
+
+def costs_of(rows, longest):
+    """Operations of a step of the paper's base model, for all lengths up to the longest."""
+    return np.array([step_flops(BASE, rows, n, n) for n in range(longest + 1)], float)
+
+
+def used(lengths, way, devices, steps=200, seed=SEED):
+    """The share of the operations of all devices that serves real tokens.
+
+    A step ends when the slowest device has ended, and what the others could have computed in the
+    meantime is lost; so is what is computed for padding.
+
+    Args:
+        lengths: Lengths of sentences to draw from, source and target alike.
+        way: One of `WAYS`.
+        devices: How many compute gradients that are added up.
+        steps: How many are simulated.
+        seed: Of the drawing.
+
+    Returns:
+        A number between 0 and 1.
+    """
+    rng = np.random.default_rng(seed)
+    padded = -(-lengths // BUCKET) * BUCKET
+    of_one = costs_of(1, padded.max())
+    done = offered = 0.0
+    kinds, shares = np.unique(padded, return_counts=True)
+    # Batches have a budget of positions: short sentences make fewer batches.
+    shares = shares * kinds / np.sum(shares * kinds)
+    for _ in range(steps):
+        if way == WAYS[0]:
+            drawn = rng.choice(lengths, (devices, ROWS))
+            costs = ROWS * of_one[drawn.max(axis=1)]
+            done += of_one[drawn].sum()
+        else:
+            size = 1 if way == WAYS[2] else devices
+            kind = np.broadcast_to(rng.choice(kinds, size, p=shares), devices)
+            costs = BUDGET // kind * of_one[kind]
+            for k, number in zip(*np.unique(kind, return_counts=True), strict=True):
+                rows = BUDGET // k * number
+                done += of_one[rng.choice(lengths[padded == k], rows)].sum()
+        offered += devices * costs.max()
+    return done / offered
+
+
+def lost(interval, save, devices, hours=HOURS, days=200, seed=SEED):
+    """The share of the time that is lost with a state saved every `interval` hours.
+
+    By saving, and by computing again what a failure of any device has cost.
+
+    Args:
+        interval: Hours of work between two states.
+        save: Hours that saving takes.
+        devices: How many there are; all wait for the one that failed.
+        hours: Of one device between two failures, on average.
+        days: That are simulated.
+        seed: Of the failures.
+    """
+    rng = np.random.default_rng(seed)
+    clock = kept = 0.0
+    while clock < 24 * days:
+        until = rng.exponential(hours / devices)
+        periods = int(until // (interval + save))
+        kept += periods * interval
+        clock += until
+    return 1 - kept / clock
+
+
+def best_interval(save, devices, hours=HOURS):
+    """The interval that loses least, to first order: √(2 · save · time to a failure)."""
+    return float(np.sqrt(2 * save * hours / devices))
+
+
+def epoch_days(weights, tokens, devices):
+    """Days for one epoch, if nobody waits.
+
+    Six operations for each weight that a token meets. In an encoder-decoder that is half of them.
+    """
+    return 3 * weights * tokens / (devices * CHIP) / 86_400
+
+
+def plan(data):
+    """The record: what was measured, and what was simulated."""
+    stored = json.loads(results.read("corpora/por-eng.json"))["lengths"]["en"]
+    lengths = np.repeat(np.arange(len(stored)), stored)
+    pair = pair_costs(data)
+    tokens = PAIRS * (pair["source tokens"] + pair["target tokens"])
+    return {
+        "command": "python -m experiments.plan --data fra.txt",
+        "versions": software_versions("tensorflow"),
+        "a pair": pair,
+        "days": {
+            name: {str(n): float(f"{epoch_days(weights, tokens, n):.2g}") for n in (1, 8, 1000)}
+            for name, weights in SIZES.items()
+        },
+        "MB/s to the disk": round(megabytes_per_second()),
+        "used": {way: {str(n): round(used(lengths, way, n), 3) for n in DEVICES} for way in WAYS},
+        "hours to a failure": {str(n): round(HOURS / n, 1) for n in DEVICES},
+        "lost": {
+            str(n): {
+                f"{minutes:g} min": round(lost(minutes / 60, SAVE, n), 4)
+                for minutes in (1, 10, 60, 600)
+            }
+            for n in DEVICES[1:]
+        },
+        "best interval, minutes": {str(n): round(60 * best_interval(SAVE, n)) for n in DEVICES},
+    }
+
+
+def waiting_table(record):
+    """What is used, as Markdown."""
+    first, *others = (f"{n:,}" for n in DEVICES)
+    lines = [f"| used by | {first} device | {' | '.join(others)} |", "|---|--:|--:|--:|--:|"]
+    for way, shares in record["used"].items():
+        lines.append(f"| {way} | {' | '.join(f'{share:.0%}' for share in shares.values())} |")
+    return "\n".join(lines)
+
+
+def days_table(record):
+    """How long an epoch takes, as Markdown."""
+    lines = ["| model | weights | one H100 | eight | a thousand |", "|---|--:|--:|--:|--:|"]
+    for name, days in record["days"].items():
+        cells = []
+        for day in days.values():
+            unit, scale = next(
+                (u, s)
+                for u, s in (("d", 1), ("h", 24), ("min", 1440), ("s", 86400))
+                if day * s >= 1.5 or u == "s"
+            )
+            cells.append(f"{day * scale:.2g} {unit}")
+        lines.append(f"| {name} | {SIZES[name] / 1e6:,.0f} M | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def failing_table(record):
+    """What is lost, as Markdown."""
+    columns = list(next(iter(record["lost"].values())))
+    lines = [
+        f"| devices | a failure every | lost if saved every {' | '.join(columns)} | least at |",
+        "|--:|--:|--:|--:|--:|--:|--:|",
+    ]
+    for devices, shares in record["lost"].items():
+        hours = record["hours to a failure"][devices]
+        every = f"{hours / 24:,.0f} days" if hours > 72 else f"{hours:.0f} hours"
+        cells = [f"{int(devices):,}", every, *(f"{share:.1%}" for share in shares.values())]
+        best = f"{record['best interval, minutes'][devices]} min"
+        lines.append(f"| {' | '.join([*cells, best])} |")
+    return "\n".join(lines)
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(prog="python -m experiments.plan", description=__doc__)
+    parser.add_argument("--data", required=True, help="fra.txt")
+    record = plan(parser.parse_args(arguments).data)
+    records.write(PATH, record)
+    print(days_table(record), waiting_table(record), failing_table(record), sep="\n\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
