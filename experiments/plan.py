@@ -216,17 +216,18 @@ def days_table(record):
 
 def failing_table(record):
     """What is lost, as Markdown."""
-    columns = list(next(iter(record["lost"].values())))
-    lines = [
-        f"| devices | a failure every | lost if saved every {' | '.join(columns)} | least at |",
-        "|--:|--:|--:|--:|--:|--:|--:|",
-    ]
-    for devices, shares in record["lost"].items():
-        hours = record["hours to a failure"][devices]
-        every = f"{hours / 24:,.0f} days" if hours > 72 else f"{hours:.0f} hours"
-        cells = [f"{int(devices):,}", every, *(f"{share:.1%}" for share in shares.values())]
-        best = f"{record['best interval, minutes'][devices]} min"
-        lines.append(f"| {' | '.join([*cells, best])} |")
+    lost, hours = record["lost"], record["hours to a failure"]
+    rows = {
+        "a failure every": [
+            f"{hours[n] / 24:,.0f} days" if hours[n] > 72 else f"{hours[n]:.0f} hours" for n in lost
+        ]
+    }
+    for interval in next(iter(lost.values())):
+        rows[f"lost, if saved every {interval}"] = [f"{lost[n][interval]:.1%}" for n in lost]
+    best = record["best interval, minutes"]
+    rows["least is lost at"] = [f"{best[n]} min" for n in lost]
+    lines = [f"| devices | {' | '.join(f'{int(n):,}' for n in lost)} |", "|---|--:|--:|--:|"]
+    lines += [f"| {name} | {' | '.join(cells)} |" for name, cells in rows.items()]
     return "\n".join(lines)
 
 
