@@ -83,12 +83,24 @@ def test_everyday_sentences():
     assert translator.translate(list(right)) == list(right.values())
 
 
-def test_the_card_gives_the_stored_scores():
-    scores = json.loads(results.read("eng-fra/scores.json"))
-    card = (pretrained.FOLDER / "eng-fra" / "README.md").read_text(encoding="utf-8")
-    for search in ("greedy", "beam 4"):
-        assert f"{scores[search]['bleu']:.2f}" in card
-    assert scores["greedy"]["signature"] in card
+@pytest.mark.parametrize("name", ["eng-fra", "eng-fra-typed"])
+def test_the_card_gives_the_stored_scores(name):
+    scores = json.loads(results.read(f"{name}/scores.json"))
+    cards = [(pretrained.FOLDER / name / "README.md").read_text(encoding="utf-8")]
+    cards.append(results.read(f"{name}/README.md"))
+    for card in cards:
+        for search in ("greedy", "beam 4"):
+            assert f"{scores[search]['bleu']:.2f}" in card
+        assert scores["greedy"]["signature"] in card
+    if name == "eng-fra-typed":
+        assert all(f"{scores[s]['as_typed']['bleu']:.2f}" in cards[0] for s in ("greedy", "beam 4"))
+
+
+def test_small_letters_do_not_disturb_the_model_that_has_met_them():
+    translator = nlp104.load_pretrained("eng-fra-typed")
+    for typed in ("I saw the fight.", "i saw the fight"):
+        assert translator.translate([typed]) == ["J'ai vu le combat."]
+    assert translator.translate(["how's your wife, tom?"]) == ["Comment va ta femme, Tom ?"]
 
 
 def test_unknown_name():

@@ -505,7 +505,11 @@ def test_the_models_scripts_are_written_once(tmp_path, scripts, monkeypatch):
     live_translator.write_model(app)
     live_translator.write_model(app)
     [(model, name, languages)] = calls
-    assert (name, languages, model.model.count_params()) == ("eng-fra", ["en", "fr"], 4_659_008)
+    assert (name, languages, model.model.count_params()) == (
+        "eng-fra-typed",
+        ["en", "fr"],
+        4_659_008,
+    )
     written = sorted((tmp_path / live_translator.FOLDER).iterdir())
     assert [path.read_text(encoding="utf-8") for path in written] == scripts
     shutil.rmtree(tmp_path / "_models")

@@ -11,7 +11,7 @@ from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 PACKAGE = Path(__file__).resolve().parents[2] / "nlp104"
-NAME = "eng-fra"
+NAME = "eng-fra-typed"
 FOLDER = f"_models/{NAME}"
 FIGURE = '<figure class="nlp104 translator" '
 

@@ -63,7 +63,9 @@ DATA_HELP = (
     "grammar, fra-eng, ted-pt-en or multi30k-en-de; a file (PATH.tsv, PATH.txt) with a sentence, a "
     "tab and its translation on each line; or PREFIX for the files PREFIX.SOURCE, PREFIX.TARGET"
 )
-_MODEL_HELP = "directory that `nlp104 train` made, or a model of the book: eng-fra, grammar"
+_MODEL_HELP = (
+    "directory that `nlp104 train` made, or a model of the book: eng-fra, eng-fra-typed, grammar"
+)
 _DATA_DIR_HELP = (
     "where the named corpora lie or are downloaded to (default: NLP104_DATA, or a cache)"
 )

@@ -34,7 +34,7 @@ class _Figure(Explorable):
         return web.figure(self.data, self.still)
 
 
-def translator(translator, name="eng-fra", languages=("en", "fr"), sentences=SENTENCES):
+def translator(translator, name="eng-fra-typed", languages=("en", "fr"), sentences=SENTENCES):
     """A translator to watch while it writes, with the attention of all its heads.
 
     The figure carries what it wrote for some sentences. In the rendered book the reader can have
