@@ -4,13 +4,15 @@
 
 trains one small model without a break, then again with a SIGKILL at random moments, ten in each
 run, and goes on after each. It saves after every step, so that many a kill falls into the writing
-of a file. All weights, moments and dropout's random states at the end are compared, bit for bit.
+of a file. All weights, moments and dropout's random states at the end are compared, bit for bit,
+and so are the weights in every file that the run has left, and the losses of its history.
 A process is a fork of this one, which has imported TensorFlow and computed nothing: its start
 costs nothing.
 """
 
 import argparse
 import collections
+import csv
 import hashlib
 import os
 import random
@@ -55,8 +57,19 @@ def learn(folder):
     validation = Batches(pairs(16), pairs(16), 8, bucket_width=8)
     loop.train(model, training, validation, EPOCHS, folder, resume=True, verbose=0)
     digest = hashlib.sha256()
-    for variable in [*model.variables, *model.optimizer.variables]:
-        digest.update(keras.ops.convert_to_numpy(variable).tobytes())
+
+    def add(variables):
+        for variable in variables:
+            digest.update(keras.ops.convert_to_numpy(variable).tobytes())
+
+    add([*model.variables, *model.optimizer.variables])
+    for path in sorted((folder / "checkpoints").glob("*.h5")):
+        digest.update(path.name.encode())
+        model.load_weights(path)
+        add(model.weights)
+    with (folder / "history.csv").open(encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            digest.update(f"{row['epoch']} {row['loss']} {row['val_loss']}".encode())
     (folder / "digest").write_text(digest.hexdigest())
 
 

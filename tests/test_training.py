@@ -227,6 +227,49 @@ def test_files_and_history(tmp_path):
     assert best == pytest.approx(min(history["val_loss"]), rel=1e-5)
 
 
+class Killed(BaseException):
+    """Stands for SIGKILL: nobody catches it."""
+
+
+@pytest.mark.parametrize("number", range(4, 9))
+def test_killed_before_any_of_its_files_a_run_ends_with_all_of_them(tmp_path, monkeypatch, number):
+    """The first epoch writes four files, the second five: it dies before one gets its name."""
+    validation = make_batches(20, seed=7)
+    options = {"epochs": 2, "keep": 2, "verbose": 0}
+
+    def files(output):
+        model = make_toy()
+        loop._build(model, make_batches())
+        found = {}
+        for path in sorted((output / "checkpoints").glob("*.h5")):
+            model.load_weights(path)
+            found[path.name] = b"".join(weight.tobytes() for weight in model.get_weights())
+        rows = list(csv.DictReader((output / "history.csv").read_text().splitlines()))
+        return found, [[row["epoch"], row["loss"], row["val_loss"]] for row in rows]
+
+    whole, part = tmp_path / "whole", tmp_path / "part"
+    train(make_toy(), make_batches(), validation, output=whole, **options)
+    replace, left = os.replace, number
+
+    def replace_or_die(*paths):
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise Killed
+        replace(*paths)
+
+    monkeypatch.setattr(os, "replace", replace_or_die)
+    with pytest.raises(Killed):
+        train(make_toy(), make_batches(), validation, output=part, **options)
+    monkeypatch.undo()
+    assert left == -1
+    train(make_toy(), make_batches(), validation, output=part, resume=True, **options)
+    expected, found = files(whole), files(part)
+    assert found == expected
+    assert len(expected[0]) == 3  # two epochs, and the best
+    assert len(expected[1]) == 2
+
+
 def test_loss_equals_evaluation_of_a_frozen_model():
     """Without dropout and with a learning rate of 0, training and validation loss agree."""
     model = make_toy(dropout=0.0, learning_rate=0.0)

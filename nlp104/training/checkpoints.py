@@ -35,10 +35,8 @@ def save_state(path, model, position):
     Raises:
         FloatingPointError: If a weight is not a finite number. Nothing is written then.
     """
+    _require_finite(model)
     arrays = {key: keras.ops.convert_to_numpy(value) for key, value in _variables(model).items()}
-    for key, array in arrays.items():
-        if key.startswith("model") and not np.all(np.isfinite(array.astype("float32"))):
-            raise FloatingPointError(f"The weight {key} holds values that are not finite.")
     with replacing(path) as temporary:
         np.savez(temporary, position=np.array(json.dumps(position)), **arrays)
         if path.exists():
@@ -94,7 +92,11 @@ def save_weights(path, model):
     Args:
         path: File to write, ending in `.weights.h5`.
         model: A built `keras.Model`.
+
+    Raises:
+        FloatingPointError: If a weight is not a finite number. Nothing is written then.
     """
+    _require_finite(model)
     with replacing(path) as temporary:
         model.save_weights(temporary)
 
@@ -191,6 +193,14 @@ def _variables(model):
         for group, variables in groups.items()
         for index, variable in enumerate(variables)
     }
+
+
+def _require_finite(model):
+    for variable in model.variables:
+        if not np.all(np.isfinite(keras.ops.convert_to_numpy(variable).astype("float32"))):
+            raise FloatingPointError(
+                f"The weight {variable.path} holds values that are not finite."
+            )
 
 
 def _first_difference(expected, found):

@@ -11,6 +11,7 @@ The directory of a run holds, after some epochs::
 
 import csv
 import math
+import shutil
 import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -200,14 +201,15 @@ class _Run:
         position.bad_epochs = 0 if is_best else position.bad_epochs + 1
         position.epoch, position.step, position.seconds = position.epoch + 1, 0, 0.0
         if self.directory is not None:
-            self.save()  # first, since it refuses weights that are not finite
-            if is_best:
-                save_weights(self.checkpoints / "best.weights.h5", self.model)
             name = f"epoch-{position.epoch:04d}.weights.h5"
             save_weights(self.checkpoints / name, self.model)
+            if is_best:
+                with replacing(self.checkpoints / "best.weights.h5") as temporary:
+                    shutil.copyfile(self.checkpoints / name, temporary)
             for path in epoch_checkpoints(self.directory)[: -self.keep]:
                 path.unlink()
             self._write_history()
+            self.save()  # last: a run that is killed before repeats the epoch, and all its files
         return row
 
     def _write_history(self):

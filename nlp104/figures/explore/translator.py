@@ -19,7 +19,7 @@ SENTENCES = (
     "I have never seen the sea.",
     "I miss you.",
     "They gave us a red car.",
-    "She is older.",
+    "she is older than me",
 )
 STEP = 3  # of the first sentence, at which the figure stands before it is touched
 SHOWN = 6  # words of each step
