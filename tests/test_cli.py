@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 
 from nlp104 import decoding, transformer
+from nlp104.cli import train as cli_train
 from nlp104.cli.main import main
 from nlp104.cli.options import make_parser
 from nlp104.data import named_corpora
@@ -361,6 +362,18 @@ def test_ctrl_c_keeps_the_state_and_resume_loses_nothing(trained, data, tmp_path
         return
     for expected, found in zip(weights(trained[0]), weights(output), strict=True):
         np.testing.assert_array_equal(found, expected)
+
+
+def test_a_stopped_run_on_many_devices_is_told_to_go_on_with_them(data, tmp_path, monkeypatch):
+    def stop(*_, **__):
+        raise KeyboardInterrupt("Stopped.")
+
+    monkeypatch.setattr(cli_train, "fit", stop)
+    monkeypatch.setattr(cli_train, "_devices", lambda *_: contextlib.nullcontext())
+    options = [*data, *OPTIONS, "--output", tmp_path / "run"]
+    status, _, err = run("train", *options, "--distribute", "model:2x4")
+    assert status == 130
+    assert err.strip().endswith("--distribute model:2x4 --resume")
 
 
 def test_resuming_with_other_settings_or_data_is_refused(trained, data):

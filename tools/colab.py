@@ -26,7 +26,7 @@ from pathlib import Path
 
 import nbformat
 
-from nlp104.utils.files import replacing
+from experiments import records
 from tools import notebooks
 
 # No network: a namespace of its own, in which only the loopback device is up (kernels need it).
@@ -154,9 +154,7 @@ def main(names):
             name = path.relative_to(notebooks.ROOT).with_suffix("").as_posix()
             found = record["chapters"][name] = run(path, wheel)
             print(f"{name}: {found}", flush=True)
-            RECORD.parent.mkdir(parents=True, exist_ok=True)
-            with replacing(RECORD) as temporary:
-                temporary.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+            records.write(RECORD, record)
     return any(run["different"] or run["changed versions"] for run in record["chapters"].values())
 
 

@@ -78,7 +78,8 @@ def train(output, resume=False, quiet=False, data_dir=None, distribute=None, **g
                 verbose=0 if quiet else "auto",
             )
         except KeyboardInterrupt as stopped:
-            command = _typed("train", output=output, **places)
+            devices = {"distribute": distribute} if distribute else {}
+            command = _typed("train", output=output, **places, **devices)
             print(f"\n{stopped}\nTo continue:\n  {command} --resume", file=sys.stderr)
             return 130
         translator = _save(output, settings, tokenizers, model)

@@ -1,13 +1,13 @@
 """Training that is killed at any moment, and resumed: does it end as if nothing had happened?
 
-    python tests/kills.py 200
+    python -m tools.kills 200
 
 trains one small model without a break, then again with a SIGKILL at random moments, ten in each
 run, and goes on after each. It saves after every step, so that many a kill falls into the writing
 of a file. All weights, moments and dropout's random states at the end are compared, bit for bit,
 and so are the weights in every file that the run has left, and the losses of its history.
 A process is a fork of this one, which has imported TensorFlow and computed nothing: its start
-costs nothing.
+costs nothing. ``results/tested/kills.json`` keeps what came of it.
 """
 
 import argparse
@@ -27,6 +27,7 @@ os.environ["CUDA_VISIBLE_DEVICES"] = ""  # where adding up has no fixed order
 
 import keras
 
+from experiments import records
 from nlp104.data.batches import Batches
 from nlp104.training import loop
 from nlp104.training.optimizer import compile_model
@@ -35,6 +36,7 @@ from nlp104.transformer.config import TransformerConfig
 from nlp104.transformer.model import Transformer
 
 EPOCHS, VOCABULARY = 8, 12
+RECORD = records.RESULTS / "tested" / "kills.json"
 
 
 def pairs(count=64):
@@ -135,6 +137,8 @@ def main(arguments=None):
         print(
             f"{equal} of {runs} runs end the same, after {kills.total()} kills: {what}", flush=True
         )
+    kept = {"seed": options.seed, "kills": dict(sorted(kills.items())), "runs": runs, "same": equal}
+    records.write(RECORD, kept)
     return 0 if equal == runs else 1
 
 
