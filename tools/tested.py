@@ -1,0 +1,114 @@
+"""How this book is tested: `python -m tools.tested` writes the page from what runs have left.
+
+The runs take long; each keeps what it found in ``results/tested``: `tools.colab`, `tools.versions`
+and `tools.kills`.
+"""
+
+import json
+
+import nbformat
+
+from experiments import records
+from tools import colab, notebooks, versions
+
+PAGE = notebooks.ROOT / "book" / "how-this-book-is-tested.md"
+
+TEMPLATE = """\
+# How this book is tested
+
+A number in this book is not typed in. A cell prints it, or a stored run names the command that
+found it. This page says what keeps both true, and shows what the last long runs found.
+
+## At every change
+
+`make test` does all this on a machine with two cores:
+
+- **Every chapter runs** from top to bottom, and each output that does not depend on the machine is
+  compared with the one you read ([nbval](https://nbval.readthedocs.io/)). The assertions in folded
+  cells run with it.
+- **The package** is compared with what is not ours: NumPy in float64, Keras' own layers, stored
+  results of PyTorch, brute force, a closed form. On TensorFlow, and on JAX.
+- **The figures that move** are opened in a browser, with scripts and without, and their numbers are
+  compared with the package's.
+- **The examples** of the reference are run as they stand.
+
+## As a stranger in Colab
+
+Each chapter alone, in an empty folder, without a network, with Colab's versions
+(`python -m tools.colab`). The package is only what the chapter's first cell installs. *Alike*
+counts the cells whose compared output is the one in this book.
+
+{colab}
+
+## On other versions
+
+The package's tests, in fresh environments (`python -m tools.versions`):
+
+{versions}
+
+## Killed at any moment
+
+{kills}
+
+## Seldom, because it takes long
+
+- `make faults` plants mistakes in a copy of the package, one after the other: a mask off by one, a
+  forgotten scale. Each must be noticed by a test *and* by a chapter.
+- `make long` runs the tests that train for minutes; ten thousand random command lines are among
+  them.
+- `python tests/pages/check_pages.py --axe axe.min.js` opens every page wide and narrow, light and
+  dark: dead links, contrast, barriers for those who do not see it or use no mouse, and anything
+  that is asked from elsewhere.
+
+## What is not tested
+
+That the times hold on your machine: they depend on what else it does. That a translation is good:
+[Real sentences](part3/real-sentences.ipynb) shows what goes wrong. A GPU adds numbers in another
+order, so the last digits differ there.
+"""
+
+
+def colab_table(record):
+    """A row for each chapter, and below it the versions."""
+    lines = ["| chapter | alike | seconds of a core | GiB |", "|---|--:|--:|--:|"]
+    compared = 0
+    for name, run in record["chapters"].items():
+        path = notebooks.ROOT / f"{name}.ipynb"
+        title = nbformat.read(path, as_version=4).cells[0].source.splitlines()[0].strip("# ")
+        link = f"[{title}]({name.removeprefix('book/')}.ipynb)"
+        alike = run["cells"] - len(run["different"])
+        compared += alike
+        gib = run["MiB"] / 1024
+        lines.append(f"| {link} | {alike} of {run['cells']} | {run['CPU seconds']} | {gib:.1f} |")
+    cells = sum(run["cells"] for run in record["chapters"].values())
+    used = ", ".join(f"{name} {version}" for name, version in record["versions"].items())
+    return "\n".join([*lines, "", f"Together {compared:,} of {cells:,} cells are alike. {used}."])
+
+
+def kills_sentence(record):
+    """What came of the trainings that were killed."""
+    when = ", ".join(f"{count} {moment}" for moment, count in record["kills"].items())
+    return (
+        f"A small training, with dropout, was killed {sum(record['kills'].values())} times at "
+        f"random moments ({when}), ten times a run, and went on from its files after each. "
+        f"{record['same']} of {record['runs']} runs ended with the same weights, the same moments "
+        "of Adam, the same files and the same history as one that nobody disturbed, bit for bit "
+        "(`python -m tools.kills 200`)."
+    )
+
+
+def read(path):
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def page():
+    """The page, as text."""
+    return TEMPLATE.format(
+        colab=colab_table(read(colab.RECORD)),
+        versions=versions.table(read(versions.RECORD)),
+        kills=kills_sentence(read(records.RESULTS / "tested" / "kills.json")),
+    )
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
