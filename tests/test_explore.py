@@ -126,6 +126,12 @@ class _Elements(HTMLParser):
         raise AssertionError(f"A comment: {text}")
 
 
+def test_no_scene_is_forgotten(figures):
+    scripts = files("nlp104.figures.explore").iterdir()
+    names = {script.name.removesuffix(".js") for script in scripts if script.name.endswith(".js")}
+    assert names - {"parts", "player"} == set(SCENES) == set(figures)
+
+
 def _file(name):
     return files("nlp104.figures.explore").joinpath(name).read_text(encoding="utf-8")
 

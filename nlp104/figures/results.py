@@ -6,10 +6,11 @@ They come with the package, so they are there on Colab, too.
 
 from pathlib import Path
 
-# In a clone the folder stands beside the package; where it was installed, inside it.
+# In a clone the folder stands beside the package; where it was installed, inside it; what stands
+# beside it there is another's.
 _PACKAGE = Path(__file__).resolve().parents[1]
 FOLDER = next(
-    (folder for folder in (_PACKAGE.with_name("results"), _PACKAGE / "results") if folder.is_dir()),
+    (folder for folder in (_PACKAGE / "results", _PACKAGE.with_name("results")) if folder.is_dir()),
     _PACKAGE / "results",
 )
 
