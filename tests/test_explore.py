@@ -399,6 +399,25 @@ def test_what_is_heard_follows_what_is_seen(reader, alone, name):
     assert reader.complaints == []
 
 
+# Buttons whose name lacks what is written on them: who speaks to the computer cannot press these.
+UNCALLED = """() => {
+  const plain = (text) => text.toLowerCase().replace(/\\s+/g, ' ').trim();
+  return [...document.querySelectorAll('.explore [data-act]')]
+    .filter((mark) => mark.lastElementChild.checkVisibility({ opacityProperty: true }))
+    .map((mark) => [plain(mark.textContent), plain(mark.ariaLabel)])
+    .filter(([written, name]) => !name.includes(written));
+}"""
+
+
+@needs_browser
+@pytest.mark.parametrize("name", SCENES)
+def test_a_button_is_called_what_is_written_on_it(reader, alone, name):
+    reader.open(alone[name])
+    for step in range(reader.evaluate("scenes[0].chapters.length")):
+        _go(reader, step)
+        assert reader.call(UNCALLED) == []
+
+
 PRESSED = """(figure, number) => {
   const root = document.querySelectorAll('.explore')[figure];
   const kinds = new Map([...root.querySelectorAll('[data-act]')].map((mark) =>

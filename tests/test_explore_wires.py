@@ -423,7 +423,7 @@ def test_a_reader_taps_a_wire_and_pulls_it(reader, page):
     touch("Pull out")
     assert reader.state() == {"step": 10, "sentence": 0, "run": 0, "seen": 1 | 1 << 5}
     touch("run 3")
-    touch("I did not arrive.")
+    touch("sentence 2: I did not arrive.")
     assert (reader.state()["sentence"], reader.state()["run"]) == (1, 2)
     drawn = "[...document.querySelectorAll('.stage text')].map((text) => text.textContent)"
     assert "Il Il Il nerveuse nerveuse" in " ".join(reader.evaluate(drawn))
@@ -483,7 +483,7 @@ def test_a_reader_with_a_keyboard_pulls_wires_too(reader, page):
         groups.append(said())
     assert (*groups[:2], groups[4]) == ("+ position", "+ position", "run 1")
     assert groups[2].startswith("all wires in: 92.2 percent right")
-    assert groups[3].startswith("The hero helps")
+    assert groups[3].startswith("sentence 1: The hero helps")
     reader.evaluate("document.querySelector('[data-at^=\"l:0\"]').focus()")
     reader.press("ArrowDown")
     assert (said(), reader.state()["step"]) == ("without skip connections", 1)

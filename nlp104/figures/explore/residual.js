@@ -83,7 +83,8 @@ nlp104.scene("residual", (data, { range, write, area, label, token, step, line }
       else caption += `arrive, and the vectors are ${r.own[DEPTH] > 0.1 ? "still somewhat" : "no longer"} like their own word (cosine ${own}).`;
       six.forEach((run, i) => {
         const s = +(i > 2), n = i % 3, wide = slim ? (W - 16) / 3 : 96, [row, column] = slim ? [s, n] : [n, s], x = column * (wide + 8), yc = slim ? 80 * row : 58 + 96 * row, now = run === r;
-        M.push(token(`c${i}`, { x, y: yc, w: wide, h: 26 }, { word: n ? (s ? `skips, ${NORMS[n]}` : `${NORMS[n]}-norm`) : s ? "skips" : "neither", size: 12, chosen: now, act: `run:${s}:${n}`, at: `c:${row}:${column}`, first: now, pressed: now, says: `Skips ${s}, norm ${NORMS[n]}` }));
+        const word = n ? (s ? `skips, ${NORMS[n]}` : `${NORMS[n]}-norm`) : s ? "skips" : "neither";
+        M.push(token(`c${i}`, { x, y: yc, w: wide, h: 26 }, { word, size: 12, chosen: now, act: `run:${s}:${n}`, at: `c:${row}:${column}`, first: now, pressed: now, says: word }));
         [`↑ ${size(run.signal[DEPTH])}`, `↓ ${size(run.gradient[0])}`, `word ${write(run.own[DEPTH])}`].forEach((text, k) => put(`c${i},${k}`, x + 10, yc + 36 + 16 * k, text));
       });
     } else if (at === TURN) caption = `A gradient of length **1** is set off on top${pre ? `; the last norm leaves ${bold(log)} of it` : ""}. How much arrives at the bottom?`;

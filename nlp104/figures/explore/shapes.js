@@ -38,7 +38,8 @@ nlp104.scene("shapes", (data, { sum, range, tidy, write, area, label, token, lin
         put(sign + i, x + 12, top + 8 + k * (high - 16), sign, { anchor: "middle", muted: true, opacity: +(h > 14) });
         if (h > 1) rect(`by${sign}${i}`, x - w / 2, y, w, h, { strength: 0, layer: 2, act: `turn:${i}:${notch + by}`, at: `f:${2 * k}:${i}`, says: `${name} ${sign}` });
       });
-      M.push(token(`knob${i}`, { x: x - w / 2, y: knob, w, h: 22 }, { word: letter === "E" ? ["no", "yes"][value] : value < 1e4 ? exact(value) : `${short(value / 1000)}k`, size: 12.5, chosen: mine, act: `turn:${i}:${notch}`, at: `f:1:${i}`, first: true, says: `${name}: ${value}`, slide: { value: notch, low: 0, high: last, by: 1, length: travel } }));
+      const word = letter === "E" ? ["no", "yes"][value] : value < 1e4 ? exact(value) : `${short(value / 1000)}k`;
+      M.push(token(`knob${i}`, { x: x - w / 2, y: knob, w, h: 22 }, { word, size: 12.5, chosen: mine, act: `turn:${i}:${notch}`, at: `f:1:${i}`, first: true, says: `${name}: ${word}`, slide: { value: notch, low: 0, high: last, by: 1, length: travel } }));
     });
     ["parameters", "work"].forEach((key, i) => {
       const x = cw * (slim ? 3.2 : 10);

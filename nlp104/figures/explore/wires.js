@@ -120,7 +120,7 @@ nlp104.scene("wires", (data, { range, plain, write, area, label, token, wire, li
       put(what, xP + x, y + tall / 2, what, { muted: true });
       range(count).forEach((i) => M.push(token(`${what}${i}`, box(xP + x + (x ? 34 : 64) + i * chip, y, chip - 4, tall), {
         word: `${i + 1}`, size: 13, chosen: i === chosen, act: `${what}:${i}`, at: `${what}:0:${i}`, first: i === chosen, pressed: i === chosen,
-        says: x ? `run ${i + 1}` : `${sources[i]} All wires in: ${said[0][run][i]}${out ? ` Pulled: ${plain(said[k][run][i])}` : ""}`,
+        says: x ? `run ${i + 1}` : `sentence ${i + 1}: ${sources[i]} All wires in: ${said[0][run][i]}${out ? ` Pulled: ${plain(said[k][run][i])}` : ""}`,
       })));
     });
     y += tall + 14;
