@@ -130,7 +130,9 @@ def test_the_same_training(tie_embeddings, weigh):
         found.append((logs, model.get_weights()))
     (logs, weights), (expected_logs, expected_weights) = found
     for log, expected in zip(logs, expected_logs, strict=True):
-        assert log == pytest.approx(expected, rel=1e-5)
+        assert set(log) == set(expected)
+        for name, value in log.items():  # an array without axes until Keras 3.13, then a number
+            assert float(value) == pytest.approx(float(expected[name]), rel=1e-5)
     for weight, expected in zip(weights, expected_weights, strict=True):
         np.testing.assert_allclose(weight, expected, atol=1e-5)
 

@@ -44,24 +44,26 @@ def uses_a_backend(path):
     return bool(imports("keras")) and not imports(BUILT_FROM_LAYERS)
 
 
-def compile_fast():
+def limits():
+    """The share of the threads that each process gets, as an environment."""
+    threads = str(max(1, CORES // WORKERS))
+    names = ("OMP_NUM_THREADS", "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS")
+    return dict.fromkeys(names, threads)
+
+
+def compile_fast(jax=None):
     """Flags of XLA for small programs, run once: what optimising costs is never earned back."""
     flags = "--xla_backend_optimization_level=0"
-    if metadata.version("jax").startswith("0.10."):  # newer ones do not know the flag, and stop
+    jax = jax or metadata.version("jax")
+    if jax.startswith("0.10."):  # newer ones do not know the flag, and stop
         flags += " --xla_cpu_use_fusion_emitters=false"  # they take twice as long to compile
     return flags
 
 
 def queues(root=notebooks.ROOT):
     """The stages that follow each other, twice: name, command and environment of each."""
-    threads = str(max(1, CORES // WORKERS))
-    limits = {
-        "OMP_NUM_THREADS": threads,
-        "TF_NUM_INTRAOP_THREADS": threads,
-        "TF_NUM_INTEROP_THREADS": threads,
-    }
-    tensorflow = notebooks.environment(**limits)
-    jax = notebooks.environment(**limits, KERAS_BACKEND="jax", XLA_FLAGS=compile_fast())
+    tensorflow = notebooks.environment(**limits())
+    jax = notebooks.environment(**limits(), KERAS_BACKEND="jax", XLA_FLAGS=compile_fast())
     ruff = [sys.executable, "-m", "ruff"]
     tests = sorted(root.glob("tests/**/test_*.py"), key=lambda path: -path.stat().st_size)
     on_jax = filter(uses_a_backend, tests)
