@@ -1,0 +1,38 @@
+"""The page "How this book is tested" is what the records say, and the records are of this book."""
+
+import json
+
+from tools import colab, notebooks, tested
+
+
+def test_the_stored_page_is_what_the_script_makes():
+    stored = tested.PAGE.read_text(encoding="utf-8")
+    assert stored == tested.page(), "it is old: .venv/bin/python -m tools.tested"
+
+
+def test_every_chapter_was_run_as_in_colab_and_every_cell_is_alike():
+    record = json.loads(colab.RECORD.read_text(encoding="utf-8"))["chapters"]
+    chapters = [path.relative_to(notebooks.ROOT).with_suffix("") for path in notebooks.chapters()]
+    assert {*record} == {path.as_posix() for path in chapters}
+    for name, run in record.items():
+        assert (run["different"], run["changed versions"]) == ([], []), name
+
+
+def test_what_differs_is_not_counted():
+    record = {
+        "chapters": {
+            "book/part2/masks": {"cells": 41, "different": [3, 9], "CPU seconds": 40, "MiB": 1100}
+        },
+        "versions": {"Python": "3.13.0"},
+    }
+    table = tested.colab_table(record)
+    assert "](part2/masks.ipynb) | 39 of 41 | 40 | 1.1 |" in table
+    assert "Together 39 of 41 cells are alike. Python 3.13.0." in table
+
+
+def test_what_came_of_the_kills():
+    said = tested.kills_sentence(
+        {"kills": {"while it began": 1, "while it trained": 9}, "runs": 1, "same": 0}
+    )
+    assert "killed 10 times at random moments (1 while it began, 9 while it trained)" in said
+    assert "0 of 1 runs ended" in said
