@@ -120,7 +120,8 @@ def recognize(
     Example:
         >>> from tokenizers.models import WordLevel
         >>> from nlp104.data.tokenizer_pipeline import assemble, recognize
-        >>> kind, lowercase, left, right = recognize(assemble("word", WordLevel(), closes_left=",."))
+        >>> pipeline = assemble("word", WordLevel(), closes_left=",.")
+        >>> kind, lowercase, left, right = recognize(pipeline)
         >>> kind, lowercase, sorted(left), sorted(right)
         ('word', False, [',', '.'], ['"'])
     """

@@ -43,7 +43,7 @@ def load_model(path):
         raise
     except Exception as error:  # a weight of another shape, an activation that is none, …
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise InputError(f"Expected a model in {path}. Received: {reason}") from error
+        raise InputError(f"Expected a model in {path}. Received: {reason:.200}") from error
 
 
 def _look(path):

@@ -239,7 +239,7 @@ class Translator:
 
         Raises:
             FileNotFoundError: If the directory or one of its files does not exist.
-            ValueError: If a file is damaged or holds more than it should, or the files do not belong
+            ValueError: If a file is damaged or not what it should be, or the files do not belong
                 together.
         """
         directory = Path(directory)

@@ -68,9 +68,9 @@ def require_arrays(file, size, path):
     """
     import h5py  # comes with Keras
 
-    arrays = []
-
-    def visit(name, link):
+    links, arrays = [], []
+    file.visititems_links(lambda name, link: links.append((name, link)))  # must raise nothing
+    for name, link in links:
         if not isinstance(link, h5py.HardLink):
             raise InputError(f"Expected arrays in {path}. Received: {name}, a link.")
         item = file[name]
@@ -78,8 +78,6 @@ def require_arrays(file, size, path):
             if item.external or item.is_virtual:
                 raise InputError(f"Expected arrays in {path}. Received: {name}, of another file.")
             arrays.append(item)
-
-    file.visititems_links(visit)
     _require_room(sum(array.nbytes for array in arrays), size, path)
     return len(arrays), sum(array.size or 0 for array in arrays)
 
