@@ -186,13 +186,17 @@ class Tokenizer:
         """Returns `encode` of every text, much faster than one at a time.
 
         Raises:
-            ValueError: If one of them is not a string.
+            ValueError: If one of them is not a string, or half of a character.
         """
         texts = list(texts)
         for text in texts:
             if not isinstance(text, str):  # the library would take two for one
                 raise ValueError(f"Expected a string for each sentence. Received: {text!r}.")
-        return [encoding.ids for encoding in self._pipeline.encode_batch_fast(texts)]
+        try:
+            return [encoding.ids for encoding in self._pipeline.encode_batch_fast(texts)]
+        except TypeError:  # what a terminal makes of bytes that are no UTF-8
+            wrong = next(text for text in texts if any("\ud800" <= c <= "\udfff" for c in text))
+            raise InputError(f"Expected Unicode text. Received: {wrong!r:.80}.") from None
 
     def tokens(self, text: str) -> list[str]:
         """Returns the tokens of one sentence as the model sees them, unknown ones as ``[UNK]``."""

@@ -94,7 +94,7 @@ def _check_sizes(settings, arrays, numbers, path):
         config, others = TransformerConfig.split(settings)
     except (ValueError, TypeError) as error:
         raise received(str(error).rstrip(".")) from error
-    least, rank = least_weights(config), others.get("lora_rank") or 0
+    least, rank = config.least_weights, others.get("lora_rank") or 0
     least += rank * config.num_layers * config.hidden_dim
     if numbers < least or arrays < config.num_layers:
         raise InputError(
@@ -118,26 +118,3 @@ def _is_plain(value, kind):
     if isinstance(value, int) and abs(value) >= 2**63:
         return False
     return isinstance(value, kind | int if kind is float else kind)
-
-
-def least_weights(config):
-    """How many weights a `Transformer` has at least: most of its matrices, no vector.
-
-    Args:
-        config: `TransformerConfig`.
-
-    Example:
-        >>> from nlp104 import Transformer
-        >>> from nlp104.translation.model_file import least_weights
-        >>> model = Transformer.from_preset("base", vocabulary_size=37_000)
-        >>> least_weights(model.config) / model.count_params() > 0.9
-        True
-    """
-    width, vocabulary = config.hidden_dim, config.vocabulary_size or 0
-    tables = vocabulary
-    if not config.tie_embeddings:
-        tables += vocabulary + (config.source_vocabulary_size or vocabulary)
-    if config.positions == "learned":
-        tables += config.max_sequence_length
-    # A layer of both stacks: queries and outputs of three attentions, two feed-forward networks.
-    return width * (tables + config.num_layers * (6 * width + 4 * config.intermediate_dim))
