@@ -246,6 +246,7 @@ def test_options_that_make_no_sense(capsys, tmp_path, option, value, told):
         (["train", "--output", "run"], "train needs --data"),
         (["train", "--data", "grammar"], "required: --output"),
         (["translate", "a sentence"], "required: --model"),
+        (["serve", "--port=--"], "argument --port: expected one argument"),
     ],
 )
 def test_options_that_are_missing(capsys, arguments, told):
