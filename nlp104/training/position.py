@@ -40,7 +40,7 @@ def read_position(found, data, path):
 
     Example:
         >>> from nlp104.training.position import read_position
-        >>> found = {"epoch": 2, "step": 7, "data": {"steps": 10}}
+        >>> found = {"epoch": 1, "step": 7, "history": [{"loss": 2.5}], "data": {"steps": 10}}
         >>> read_position(found, {"steps": 10}, "latest.npz").step
         7
     """
