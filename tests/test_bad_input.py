@@ -225,6 +225,7 @@ def test_one_line_of_ten_thousand_words_among_others(tmp_path):
         ("--dropout", "1", "a number from 0 to less than 1, found '1'"),
         ("--dropout", "nan", "a number from 0 to less than 1, found 'nan'"),
         ("--label-smoothing", "-0.1", "a number from 0 to less than 1, found '-0.1'"),
+        ("--seed", "-9", "an integer of at least 0, found '-9'"),
         ("--preset", "huge", "invalid choice: 'huge'"),
         ("--tokens", "letters", "invalid choice: 'letters'"),
         ("--epoch", "3", "unrecognized arguments: --epoch 3"),
@@ -245,6 +246,7 @@ def test_options_that_make_no_sense(capsys, tmp_path, option, value, told):
         (["train", "--output", "run"], "train needs --data"),
         (["train", "--data", "grammar"], "required: --output"),
         (["translate", "a sentence"], "required: --model"),
+        (["serve", "--port=--"], "argument --port: expected one argument"),
     ],
 )
 def test_options_that_are_missing(capsys, arguments, told):
@@ -490,6 +492,17 @@ def test_sentence_of_ten_thousand_words(fails, model):
     message = fails("translate", "--model", model, "one cat", "cat " * 10_000)
     assert "Received: 10,000 in sentence 2" in message
     assert "at most 63" in message
+
+
+def test_sentence_that_is_not_utf8(fails, model):
+    """Python hands on a byte that is no UTF-8 as half of a pair of surrogates."""
+    message = fails("translate", "--model", model, "one cat", "un \udce9t\udce9")
+    assert message == "Expected Unicode text. Received: 'un \\udce9t\\udce9'."
+
+
+def test_a_model_that_nobody_could_make(refuses):
+    assert "at most 1,000 layers" in refuses(PAIRS, "--num-layers", "70000000000")
+    assert "10,000,000,000 weights" in refuses(PAIRS, "--hidden-dim", "70000000000")
 
 
 def test_line_that_is_not_utf8(fails, model, monkeypatch, capsys):

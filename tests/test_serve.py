@@ -1,5 +1,6 @@
 """The page of a translator: its server, its commands, its safety."""
 
+import contextlib
 import http.client
 import re
 import signal
@@ -141,6 +142,8 @@ def test_there_is_nothing_to_do_but_read(server, method):
         b"GET / HTTP/9.9\r\n\r\n",
         b"GET /" + b"a" * 70_000 + b" HTTP/1.1\r\n\r\n",
         b"this is no request\r\n\r\n",
+        b"GET / HTTP/1.1\r\n" + b"X: y\r\n" * 1000 + b"\r\n",
+        b"GET / HTTP/1.1\r\nX: " + b"y" * 70_000 + b"\r\n\r\n",
     ],
 )
 def test_broken_requests(server, capfd, sent):
@@ -155,6 +158,23 @@ def test_a_reader_who_leaves_is_no_error(server, capfd):
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
             connection.sendall(f"GET / HTTP/1.1\r\nHost: {server.hosts[0]}\r\n\r\n".encode())
     assert request(server, "GET", "/")[0] == 200
+    assert capfd.readouterr().err == ""
+
+
+def test_those_who_say_nothing_keep_nobody_waiting(server, capfd, monkeypatch):
+    """And are hung up on after a while."""
+    monkeypatch.setattr(serve._Handler, "timeout", 1)
+    with contextlib.ExitStack() as stack:
+        silent = [
+            stack.enter_context(socket.create_connection((serve.HOST, server.server_port)))
+            for _ in range(50)
+        ]
+        for connection in silent[::2]:
+            connection.sendall(b"GET / HT")
+        assert request(server, "GET", "/")[0] == 200
+        for connection in silent:
+            connection.settimeout(60)
+            assert connection.recv(1) == b""
     assert capfd.readouterr().err == ""
 
 

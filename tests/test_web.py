@@ -341,11 +341,17 @@ def test_what_the_engine_does_not_know_is_refused(packed, monkeypatch):
 
 def test_a_tokenizer_from_elsewhere_is_refused(packed):
     translator, _ = packed["none"]
-    pipeline = tokenizers.Tokenizer.from_str(translator.source_tokenizer._pipeline.to_str())
+    pipeline = tokenizers.Tokenizer.from_str(translator.source_tokenizer.to_str())
     pipeline.normalizer = tokenizers.normalizers.NFD()
-    other = Tokenizer(pipeline)
-    with pytest.raises(InputError, match=r"Expected a tokenizer of Tokenizer.train. Received: an"):
-        web.pack(Translator(translator.model, other, other))
+    with pytest.raises(ValueError, match="a normaliser, .* Received: another tokenizer"):
+        Tokenizer(pipeline)
+
+
+def test_signs_that_the_vocabulary_has_no_room_for():
+    """The decoder still knows which words they touch."""
+    reader = Tokenizer.train(['a b c d a b c d! e? (f) "a"'], kind="word", vocabulary_size=8)
+    found = web.packing._tokenizer(reader)
+    assert (found["kind"], found["touchesLeft"], found["touchesRight"]) == ("word", [], ['"'])
 
 
 def test_the_scripts_are_installed_with_the_package():

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import keras
 
+from nlp104.cli.recorded import read_run
 from nlp104.cli.train import train
 from nlp104.training.pipeline import read_corpus
-from nlp104.training.run_record import read_record
 from nlp104.training.settings import PATHS, complete_settings
 from nlp104.translation import pretrained
 from nlp104.translation.evaluation import score
@@ -75,7 +75,7 @@ def evaluate(model, split="test", limit=None, show=5, data_dir=None, **given):
     """
     places = {key: given.pop(key) for key in PATHS if key in given}
     if not _is_of_the_book(model):
-        settings = read_record(model)["settings"]
+        settings = read_run(model)["settings"]
     elif "data" in places:
         settings = complete_settings({})  # with the seed by which its test part was held out
     else:

@@ -47,6 +47,9 @@ def main(arguments=None):
     parser = make_parser()
     options = vars(parser.parse_args(arguments))
     name = options.pop("command")
+    for key, value in options.items():
+        if value == [] and key != "sentences":  # what argparse before Python 3.13 makes of `=--`
+            parser.error(f"argument --{key.replace('_', '-')}: expected one argument, found '--'")
     if name == "train" and "data" not in options and "resume" not in options:
         parser.error("train needs --data: " + DATA_HELP)
     try:

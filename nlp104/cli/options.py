@@ -171,7 +171,7 @@ def _add_train(parser):
     )
     option("--patience", "stop after N epochs without improvement", type=count, metavar="N")
     option("--average", "average the last N epochs, do not take the best", type=count, metavar="N")
-    option("--seed", "decides all that is random", type=int)
+    option("--seed", "decides all that is random", type=whole)
     option(
         "--resume",
         "continue the run in --output (with --decay inverse_sqrt, --epochs may lengthen it)",

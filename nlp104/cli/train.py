@@ -7,6 +7,7 @@ from pathlib import Path
 
 import keras
 
+from nlp104.cli.recorded import read_run
 from nlp104.training.checkpoints import average_checkpoints, epoch_checkpoints
 from nlp104.training.distribution import make_distribution, require_sliced
 from nlp104.training.loop import train as fit
@@ -19,7 +20,7 @@ from nlp104.training.pipeline import (
     read_corpus,
     train_tokenizers,
 )
-from nlp104.training.run_record import fingerprint, read_record, software_versions, write_record
+from nlp104.training.run_record import fingerprint, software_versions, write_record
 from nlp104.training.schedule import WarmupSchedule
 from nlp104.training.settings import (
     PATHS,
@@ -54,7 +55,7 @@ def train(output, resume=False, quiet=False, data_dir=None, distribute=None, **g
     """
     output = Path(output)
     say = (lambda *_: None) if quiet else print
-    record = read_record(output) if resume else _new_record(output)
+    record = read_run(output) if resume else _new_record(output)
     settings = resumed_settings(record["settings"], given) if resume else complete_settings(given)
 
     corpus = _read(settings, data_dir, record, say)

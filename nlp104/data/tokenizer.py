@@ -7,7 +7,6 @@ a sentence, so that what went in comes out again.
 import os
 from collections import Counter
 from collections.abc import Iterable
-from pathlib import Path
 
 import tokenizers
 from tokenizers import models, trainers
@@ -23,10 +22,12 @@ from nlp104.data.tokenizer_pipeline import (
     normalize,
     normalizer,
     pre_tokenizer,
+    recognize,
 )
 from nlp104.data.word_spacing import learn_spacing
 from nlp104.utils.errors import InputError
 from nlp104.utils.files import replacing
+from nlp104.utils.foreign import read_text
 
 __all__ = [
     "END_ID",
@@ -61,7 +62,8 @@ class Tokenizer:
         pipeline: A `tokenizers.Tokenizer` as `train` makes it.
 
     Raises:
-        ValueError: If it has other special tokens, or adds something to what it encodes.
+        ValueError: If it has other special tokens, adds something to what it encodes, or does
+            anything else to a text.
 
     Example:
         >>> import tokenizers
@@ -83,10 +85,12 @@ class Tokenizer:
             and getattr(pipeline.model, "unk_token", None) == SPECIAL_TOKENS[UNKNOWN_ID]
             and not pipeline.get_added_tokens_decoder()
             and pipeline.post_processor is pipeline.padding is pipeline.truncation is None
+            and recognize(pipeline)
         ):
             raise ValueError(
-                f"Expected ids 0 to 3 for {', '.join(SPECIAL_TOKENS)}, no gap in the ids, and no "
-                "added tokens, template, padding or truncation. Received: another tokenizer."
+                f"Expected ids 0 to 3 for {', '.join(SPECIAL_TOKENS)}, no gap in the ids, no added "
+                "tokens, template, padding or truncation, and a normaliser, a pre-tokeniser and a "
+                "decoder as `Tokenizer.train` makes them. Received: another tokenizer."
             )
 
     @classmethod
@@ -182,13 +186,17 @@ class Tokenizer:
         """Returns `encode` of every text, much faster than one at a time.
 
         Raises:
-            ValueError: If one of them is not a string.
+            ValueError: If one of them is not a string, or half of a character.
         """
         texts = list(texts)
         for text in texts:
             if not isinstance(text, str):  # the library would take two for one
                 raise ValueError(f"Expected a string for each sentence. Received: {text!r}.")
-        return [encoding.ids for encoding in self._pipeline.encode_batch_fast(texts)]
+        try:
+            return [encoding.ids for encoding in self._pipeline.encode_batch_fast(texts)]
+        except TypeError:  # what a terminal makes of bytes that are no UTF-8
+            wrong = next(text for text in texts if any("\ud800" <= c <= "\udfff" for c in text))
+            raise InputError(f"Expected Unicode text. Received: {wrong!r:.80}.") from None
 
     def tokens(self, text: str) -> list[str]:
         """Returns the tokens of one sentence as the model sees them, unknown ones as ``[UNK]``."""
@@ -249,7 +257,7 @@ class Tokenizer:
     @classmethod
     def load(cls, path: str | os.PathLike) -> "Tokenizer":
         """Reads a tokenizer that `save` wrote; raises `ValueError` if the file holds none."""
-        content = Path(path).read_bytes()
+        content = read_text(path)
         try:
             return cls(tokenizers.Tokenizer.from_buffer(content))
         except Exception as error:  # the library raises plain Exceptions

@@ -4,6 +4,8 @@ All of it is the `tokenizers` library's own, so that one file of that library ho
 from a text to ids and back. This module says which of its parts are used, and how.
 """
 
+import itertools
+import json
 import re
 from collections.abc import Collection
 
@@ -22,6 +24,10 @@ _SIGN = r"▁?[^\p{L}\p{M}\p{N}▁'-]"
 # No token holds white space. So these two can be marks between the tokens while they are joined.
 _JOINT = "\n"  # no space here
 _END = "\t"  # here the sentence ends
+
+# Before which tokens no space stands, and after which.
+_LEFT = r"\A(?!{}\z)"
+_RIGHT = r"\A ?{}\K\z"
 
 
 def assemble(
@@ -83,8 +89,8 @@ def decoder(
     else:
         left, right = _any_of({*closes_left} - {'"'}), _any_of({*closes_right} | {'"'})
         spaces = [
-            replace(Regex(rf"\A(?!{left}\z)"), " "),
-            replace(Regex(rf"\A ?{right}\K\z"), _JOINT),
+            replace(Regex(_LEFT.format(left)), " "),
+            replace(Regex(_RIGHT.format(right)), _JOINT),
         ]
         joints = [
             # A quotation mark opens: it touches the next word. Of two, the second closes.
@@ -102,6 +108,50 @@ def decoder(
             decoders.Strip(" ", 1, 0),
         ]
     )
+
+
+def recognize(
+    pipeline: tokenizers.Tokenizer,
+) -> tuple[str, bool, Collection[str], Collection[str]] | None:
+    """Returns the arguments with which `assemble` makes such a tokenizer; `None` if none do.
+
+    Another one might do anything with a text: make it a million times as long, or never end.
+
+    Example:
+        >>> from tokenizers.models import WordLevel
+        >>> from nlp104.data.tokenizer_pipeline import assemble, recognize
+        >>> pipeline = assemble("word", WordLevel(), closes_left=",.")
+        >>> kind, lowercase, left, right = recognize(pipeline)
+        >>> kind, lowercase, sorted(left), sorted(right)
+        ('word', False, [',', '.'], ['"'])
+    """
+    found = _parts(pipeline)
+    left, right = (_tokens_of(shape, found["decoder"]) for shape in (_LEFT, _RIGHT))
+    for kind, lowercase in itertools.product(KINDS, (False, True)):
+        closes = (left, right) if kind == "word" else ((), ())
+        if _parts(assemble(kind, models.WordLevel(), lowercase, *closes)) == found:
+            return kind, lowercase, *closes
+    return None
+
+
+def _parts(pipeline):
+    """All but the vocabulary, as plain values."""
+    bare = tokenizers.Tokenizer(models.WordLevel())
+    for name in ("normalizer", "pre_tokenizer", "decoder"):
+        if (part := getattr(pipeline, name)) is not None:
+            setattr(bare, name, part)
+    return json.loads(bare.to_str())
+
+
+def _tokens_of(shape, decoder):
+    """The tokens that stand in one of the two patterns of a decoder for words."""
+    start, end = shape.format("(?:\n)").split("\n")
+    for part in (decoder or {}).get("decoders", ()):
+        regex = part.get("pattern", {}).get("Regex", "")
+        if regex.startswith(start) and regex.endswith(end):
+            escaped = re.findall(r"(?:\\.|[^\\|])+", regex[len(start) : -len(end)], re.DOTALL)
+            return {re.sub(r"\\(.)", r"\1", token, flags=re.DOTALL) for token in escaped}
+    return set()
 
 
 def _any_of(tokens):

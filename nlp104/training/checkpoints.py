@@ -10,11 +10,13 @@ import zipfile
 import zlib
 from pathlib import Path
 
+import h5py
 import keras
 import numpy as np
 
 from nlp104.utils.errors import InputError
 from nlp104.utils.files import replacing
+from nlp104.utils.foreign import parse_json, require_arrays, require_numbers
 
 _LOG = logging.getLogger(__name__)
 _PREVIOUS = "previous.npz"  # beside the newest state
@@ -134,10 +136,12 @@ def average_checkpoints(model, paths):
     sums = [np.zeros(weight.shape, "float64") for weight in before]
     try:
         for path in paths:
+            with h5py.File(path) as file:
+                require_arrays(file, Path(path).stat().st_size, path)
             model.load_weights(path)
             for total, weight in zip(sums, model.get_weights(), strict=True):
                 total += weight
-    except (ValueError, OSError, KeyError) as error:
+    except (ValueError, TypeError, OSError, KeyError, RuntimeError) as error:
         model.set_weights(before)
         raise InputError(f"{path} is missing, damaged or belongs to another model.") from error
     model.set_weights([total / len(paths) for total in sums])
@@ -174,9 +178,11 @@ def epoch_of(path):
 def _read_state(path):
     """The position in a file of `save_state`, and its arrays."""
     try:
+        with zipfile.ZipFile(path) as archive:
+            require_numbers(archive, path)
         with np.load(path, allow_pickle=False) as file:
             arrays = {key: file[key] for key in file.files}
-        return json.loads(str(arrays.pop("position"))), arrays
+        return parse_json(str(arrays.pop("position"))), arrays
     except (zipfile.BadZipFile, zlib.error, ValueError, KeyError, EOFError) as error:
         raise InputError(f"{path} is damaged or is not the state of a training run.") from error
 

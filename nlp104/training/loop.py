@@ -13,7 +13,7 @@ import csv
 import math
 import shutil
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 
 import keras
@@ -26,8 +26,8 @@ from nlp104.training.checkpoints import (
     save_weights,
 )
 from nlp104.training.interruption import stop_on_signal
+from nlp104.training.position import Position, read_position
 from nlp104.training.progress import Progress
-from nlp104.utils.errors import InputError
 from nlp104.utils.files import replacing, sweep
 
 SAVE_SECONDS = 600  # a long epoch saves its state this often
@@ -131,25 +131,13 @@ def _fit_epoch(run, progress, stop):
     return row
 
 
-@dataclass
-class _Position:
-    """How far a run has come: with the values of all variables, this is its whole state."""
-
-    epoch: int = 0  # complete epochs
-    step: int = 0  # complete steps of the current epoch
-    seconds: float = 0.0  # that these steps have taken
-    best: float = math.inf  # the lowest validation loss
-    bad_epochs: int = 0  # since then
-    history: list = field(default_factory=list)  # a dictionary for each epoch
-
-
 class _Run:
     """A model, its data, its position and its files."""
 
     def __init__(self, model, training, output, keep, resume):
         self.model, self.training, self.keep = model, training, keep
         self.directory = None if output is None else Path(output)
-        self.position = _Position()
+        self.position = Position()
         training.seek(0)
         self.steps = len(training)
         self.data = {"steps": self.steps, "tokens": training.num_tokens, "seed": training.seed}
@@ -170,14 +158,8 @@ class _Run:
             self._resume()
 
     def _resume(self):
-        position = load_state(self.state, self.model)
-        data = position.pop("data")
-        if data != self.data:
-            raise InputError(
-                f"{self.state} belongs to other training data: it expects {data}, "
-                f"received {self.data}."
-            )
-        self.position = _Position(**position)
+        found = load_state(self.state, self.model)
+        self.position = read_position(found, self.data, self.state)
         self.metrics = [keras.ops.convert_to_numpy(v) for v in self.model.metrics_variables]
 
     def save(self):

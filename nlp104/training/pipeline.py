@@ -14,6 +14,9 @@ from nlp104.transformer.model import Transformer
 from nlp104.transformer.presets import preset
 from nlp104.utils.errors import InputError
 
+# What is asked for by mistake: nobody would see the end of making it.
+MOST_LAYERS, MOST_WEIGHTS = 1_000, 10**10
+
 
 def read_corpus(settings, data_dir):
     """The `nlp104.data.Corpus` that the settings name, found or downloaded in `data_dir`."""
@@ -80,6 +83,11 @@ def model_config(tokenizers, settings):
             **chosen,
         )
     )
+    if config.num_layers > MOST_LAYERS or config.least_weights > MOST_WEIGHTS:
+        raise InputError(
+            f"Expected a model of at most {MOST_LAYERS:,} layers and {MOST_WEIGHTS:,} weights. "
+            f"Received: {config.num_layers:,} layers and at least {config.least_weights:,} weights."
+        )
     if settings["max_length"] > config.max_sequence_length:
         raise InputError(
             f"Expected --max-length of at most {config.max_sequence_length:,}, the most that the "

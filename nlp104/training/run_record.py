@@ -10,6 +10,7 @@ from pathlib import Path
 
 from nlp104.utils.errors import InputError, MissingError
 from nlp104.utils.files import replacing
+from nlp104.utils.foreign import parse_json, read_text
 
 _FILE = "run.json"
 _FORMAT = "nlp104 run 1"
@@ -53,7 +54,7 @@ def read_record(directory):
             f"Expected a directory that `nlp104 train` made. Received: {directory}, which {found}."
         )
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
+        record = parse_json(read_text(path))
         if record["format"] != _FORMAT or not isinstance(record["settings"], dict):
             raise ValueError("another format")
         return record

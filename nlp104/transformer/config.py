@@ -171,6 +171,19 @@ class TransformerConfig:
         """Width of the queries, keys and values of one head, d_k."""
         return self.hidden_dim // self.num_heads
 
+    @property
+    def least_weights(self):
+        """How many weights a `Transformer` has at least: all of its large matrices, no vector."""
+        vocabulary = self.vocabulary_size or 0
+        rows = vocabulary
+        if not self.tie_embeddings:
+            rows += vocabulary + (self.source_vocabulary_size or vocabulary)
+        if self.positions == "learned":
+            rows += self.max_sequence_length
+        # In both stacks: queries and outputs of three attentions, two feed-forward networks.
+        layer = 6 * self.hidden_dim + 4 * self.intermediate_dim
+        return self.hidden_dim * (rows + self.num_layers * layer)
+
     def to_dict(self):
         """Returns the arguments that make an equal configuration, fit for JSON."""
         return asdict(self)

@@ -6,15 +6,17 @@ languages, and examples of what it can translate. ``python -m tools.release`` pu
 with weights of 16 bits. Here they become 32 again: processors compute faster in that.
 """
 
-import json
 from pathlib import Path
 from typing import Any
 
 from nlp104.training.run_record import read_record
 from nlp104.translation.translator import Translator
+from nlp104.utils.errors import InputError
+from nlp104.utils.foreign import parse_json, read_text
 
 FOLDER = Path(__file__).parent / "models"
 CARD = "card.json"
+LISTS = ("languages", "examples")  # in it
 
 
 def names() -> list[str]:
@@ -62,18 +64,33 @@ def read_card(directory: str | Path) -> dict[str, Any]:
         `attribution`, a sentence, where those are to be named whose text it learnt from.
 
     Raises:
-        ValueError: If ``run.json`` is damaged.
+        ValueError: If ``card.json`` or ``run.json`` is damaged.
 
     Example:
         >>> from nlp104.translation import pretrained
         >>> pretrained.read_card(pretrained.FOLDER / "grammar")["languages"]
         ['en', 'fr']
     """
-    card = Path(directory) / CARD
-    if card.is_file():
-        return json.loads(card.read_text(encoding="utf-8"))
-    try:
-        record = read_record(directory)
-    except FileNotFoundError:
-        record = {}
-    return {"languages": record.get("languages", []), "examples": []}
+    path = Path(directory) / CARD
+    if path.is_file():
+        try:
+            card = parse_json(read_text(path))
+        except ValueError as error:
+            raise InputError(f"Expected JSON in {path}. Received: {error}") from error
+    else:
+        path = Path(directory)
+        try:
+            card = {"languages": read_record(path).get("languages", []), "examples": []}
+        except FileNotFoundError:
+            card = {"languages": [], "examples": []}
+    if not (isinstance(card, dict) and all(_is_texts(card.get(name)) for name in LISTS)):
+        raise InputError(
+            f"Expected {' and '.join(LISTS)} as lists of texts in {path}. Received: {card!r:.80}."
+        )
+    if not isinstance(card.get("attribution", ""), str):
+        raise InputError(f"Expected a text as attribution in {path}. Received: {card!r:.80}.")
+    return card
+
+
+def _is_texts(value):
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)

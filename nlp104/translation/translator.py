@@ -1,7 +1,5 @@
 """A model and its tokenizers together: text in, text out; saved to and loaded from a directory."""
 
-import json
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +11,7 @@ from nlp104.data.tokenizer import END_ID, START_ID, Tokenizer
 from nlp104.decoding.beam_search import beam_search
 from nlp104.decoding.greedy import greedy
 from nlp104.transformer.model import Transformer
+from nlp104.translation.model_file import load_model
 from nlp104.utils.arguments import require_positive
 from nlp104.utils.errors import InputError, MissingError
 from nlp104.utils.files import replacing
@@ -240,7 +239,8 @@ class Translator:
 
         Raises:
             FileNotFoundError: If the directory or one of its files does not exist.
-            ValueError: If a file is damaged, or the files do not belong together.
+            ValueError: If a file is damaged or not what it should be, or the files do not belong
+                together.
         """
         directory = Path(directory)
         path = directory / MODEL
@@ -250,8 +250,7 @@ class Translator:
                 f"Expected a directory with a trained model. Received: {directory}, which {found}."
             )
         tokenizers = load_tokenizers(directory)
-        _check_model(path)
-        return cls(keras.saving.load_model(path, compile=False), *tokenizers)
+        return cls(load_model(path), *tokenizers)
 
 
 def save_tokenizers(directory: str | Path, source: Tokenizer, target: Tokenizer) -> None:
@@ -271,26 +270,6 @@ def load_tokenizers(directory: str | Path) -> tuple[Tokenizer, Tokenizer]:
         shared = Tokenizer.load(directory / SHARED)
         return shared, shared
     return Tokenizer.load(directory / SOURCE), Tokenizer.load(directory / TARGET)
-
-
-def _check_model(path):
-    """Raises `InputError` unless a file is whole and holds a `Transformer`.
-
-    Keras has a class of error for each way to be damaged. Looking first tells a damaged file from a
-    bug in the code that loads it.
-    """
-    try:
-        with zipfile.ZipFile(path) as archive:
-            damaged = archive.testzip()
-            found = json.loads(archive.read("config.json"))["registered_name"]
-    except Exception as error:  # so has Python
-        raise InputError(f"Expected a model in {path}. Received: a damaged file.") from error
-    if damaged:
-        raise InputError(
-            f"Expected a model in {path}. Received: a file whose {damaged} is damaged."
-        )
-    if found != keras.saving.get_registered_name(Transformer):
-        raise InputError(f"Expected a Transformer of nlp104 in {path}. Received: {found}.")
 
 
 def _pad(rows):

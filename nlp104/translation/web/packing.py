@@ -9,7 +9,6 @@ keep their 32 bits. `results/web` holds what that costs.
 """
 
 import base64
-import itertools
 import json
 import math
 import re
@@ -21,8 +20,8 @@ import keras
 import numpy as np
 import tokenizers
 
-from nlp104.data.tokenizer import END_ID, UNKNOWN_ID, Tokenizer
-from nlp104.data.tokenizer_pipeline import KINDS, assemble
+from nlp104.data.tokenizer import Tokenizer
+from nlp104.data.tokenizer_pipeline import recognize
 from nlp104.translation.translator import Translator
 from nlp104.utils.errors import InputError
 from nlp104.utils.scripts import script_json
@@ -209,22 +208,15 @@ def _base64(array):
 
 def _tokenizer(tokenizer: Tokenizer) -> dict[str, Any]:
     """What tokenizer.js needs to know."""
-    text = tokenizer.to_str()
-    saved, model = json.loads(text), tokenizers.Tokenizer.from_str(text).model
-    vocabulary = [tokenizer.id_to_token(i) for i in range(tokenizer.vocabulary_size)]
-    # Which signs touch the word before them, and which the one behind, their decoder tells.
-    alone = {token: i for i, token in enumerate(vocabulary) if i == UNKNOWN_ID or i > END_ID}
-    word = vocabulary[UNKNOWN_ID]
-    left = [t for t, i in alone.items() if tokenizer.decode([UNKNOWN_ID, i]) == word + t]
-    right = [t for t, i in alone.items() if tokenizer.decode([i, UNKNOWN_ID]) == t + word]
-    for kind, lowercase in itertools.product(KINDS, (False, True)):
-        touches = (left, right) if kind == "word" else ((), ())
-        known = json.loads(assemble(kind, model, lowercase, *touches).to_str())
-        if known == saved:
-            break
-    else:
+    pipeline = tokenizers.Tokenizer.from_str(tokenizer.to_str())
+    arguments = recognize(pipeline)
+    if arguments is None:
         raise InputError("Expected a tokenizer of Tokenizer.train. Received: another one.")
+    kind, lowercase, *closes = arguments
+    vocabulary = [tokenizer.id_to_token(i) for i in range(tokenizer.vocabulary_size)]
     found = {"kind": kind, "lowercase": lowercase, "vocabulary": " ".join(vocabulary)}
     if kind == "bpe":
-        return found | {"merges": "\n".join(map(" ".join, saved["model"]["merges"]))}
-    return found | {"touchesLeft": touches[0], "touchesRight": touches[1]}
+        merges = json.loads(tokenizer.to_str())["model"]["merges"]
+        return found | {"merges": "\n".join(map(" ".join, merges))}
+    left, right = ([token for token in vocabulary if token in known] for known in closes)
+    return found | {"touchesLeft": left, "touchesRight": right}
