@@ -34,5 +34,5 @@ def test_what_came_of_the_kills():
     said = tested.kills_sentence(
         {"kills": {"while it began": 1, "while it trained": 9}, "runs": 1, "same": 0}
     )
-    assert "killed 10 times at random moments (1 while it began, 9 while it trained)" in said
+    assert "10 times at random moments (1 while it began, 9 while it trained)" in said
     assert "0 of 1 runs ended" in said
