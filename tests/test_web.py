@@ -343,7 +343,7 @@ def test_a_tokenizer_from_elsewhere_is_refused(packed):
     translator, _ = packed["none"]
     pipeline = tokenizers.Tokenizer.from_str(translator.source_tokenizer.to_str())
     pipeline.normalizer = tokenizers.normalizers.NFD()
-    with pytest.raises(ValueError, match="a normaliser, .* Received: another tokenizer"):
+    with pytest.raises(ValueError, match=r"a normaliser, .* Received: another tokenizer"):
         Tokenizer(pipeline)
 
 
