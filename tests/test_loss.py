@@ -210,7 +210,12 @@ class Constant(TokenMeanLoss):
 
     def __init__(self, classes):
         super().__init__()
-        self.logits = self.add_weight((classes,), initializer="normal")
+        # Not random, as each backend would draw others, and sentences might be about alike.
+        self.logits = self.add_weight((classes,), initializer=self.spread)
+
+    @staticmethod
+    def spread(shape, dtype):
+        return ops.linspace(-1.0, 1.0, *shape, dtype=dtype)
 
     def call(self, token_ids):
         return ops.zeros_like(ops.cast(token_ids, "float32"))[..., None] + self.logits
