@@ -32,7 +32,7 @@ book: prepare ## Render the book from its stored outputs and say where it is
 test: prepare ## Check everything: style, types, the book, the package on TensorFlow and JAX, all notebooks
 	@$(BIN)/python -m tools.check
 
-long: prepare ## Run the tests that train or measure for too long to stand in `make test`: about six minutes
+long: prepare ## Run the tests that train or measure for too long to stand in `make test`: about eight minutes
 	@$(BIN)/python -m pytest -m long --numprocesses=2
 
 execute: prepare ## Execute the notebooks and store their outputs (some: NOTEBOOKS="book/…/a.ipynb")

@@ -42,7 +42,9 @@ counts the cells whose compared output is the one in this book.
 
 ## On other versions
 
-The package's tests, in fresh environments (`python -m tools.versions`):
+The core of the package's tests (layers, losses, batches, training, decoding, tokenizers, trained
+models), in fresh environments (`python -m tools.versions`). *Oldest* has the lowest version of
+everything that the package asks for.
 
 {versions}
 
