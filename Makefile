@@ -12,7 +12,7 @@ HTML := book/_build/html
 START := $(shell date +%s)
 
 .DEFAULT_GOAL := help
-.PHONY: help prepare book test long execute lint format serve lock faults bench torch address clean
+.PHONY: help prepare book test slow long execute lint format serve lock faults bench torch address clean
 
 help: ## This list
 	@echo "make book and make test are all that is needed; PYTHON=… chooses another Python."
@@ -29,17 +29,20 @@ book: prepare ## Render the book from its stored outputs and say where it is
 		>book/_build/report.txt || { cat book/_build/report.txt; rm -rf book/_build/.doctrees; exit 1; }
 	@echo "The book: file://$(CURDIR)/$(HTML)/index.html (or: make serve), after $$(( $$(date +%s) - $(START) )) s"
 
-test: prepare ## Check everything: style, types, the book, the package on TensorFlow and JAX, all notebooks
-	@$(BIN)/python -m tools.check
+test: prepare ## Check everything in a quarter of an hour: style, types, the book, all notebooks, the package
+	@$(BIN)/python -m tools.check test
 
-long: prepare ## Run the tests that train or measure for too long to stand in `make test`: about eight minutes
+slow: prepare ## Run the tests that take seconds each, and the package on JAX: about twelve minutes
+	@$(BIN)/python -m tools.check slow
+
+long: prepare ## Run the tests that train or measure for too long for every change: about eight minutes
 	@$(BIN)/python -m pytest -m long --numprocesses=2
 
 execute: prepare ## Execute the notebooks and store their outputs (some: NOTEBOOKS="book/…/a.ipynb")
 	@$(BIN)/python -m tools.execute $(NOTEBOOKS)
 
 lint: prepare ## Check style and types
-	@$(BIN)/python -m tools.check ruff mypy
+	@$(BIN)/python -m tools.check test ruff mypy
 
 format: prepare ## Put the code into the house style
 	@$(BIN)/python -m ruff check --fix --quiet

@@ -4,10 +4,12 @@ import itertools
 import json
 
 import keras
+import pytest
 
 from nlp104.cli import main as cli
 
 
+@pytest.mark.slow
 def test_train_and_translate(tmp_path, capsys):
     words = itertools.product("abcd", repeat=3)  # all of one length: one shape to compile
     lines = [f"{a} {b} {c}\t{c} {b} {a}\n" for a, b, c in words]

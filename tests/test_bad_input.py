@@ -156,6 +156,7 @@ def test_too_few_pairs_to_divide(refuses, count):
     assert f"Received: {count}" in message
 
 
+@pytest.mark.slow
 def test_three_pairs_are_enough(tmp_path):
     (tmp_path / "data.tsv").write_text("a\tx\nb\ty\nc\tz\n", encoding="utf-8")
     options = ["--data", tmp_path / "data.tsv", "--output", tmp_path / "run", "--epochs", "1"]
@@ -298,6 +299,7 @@ def test_warm_up_that_outlasts_the_training(refuses):
     assert "warm-up" in refuses(PAIRS, "--warmup-steps", "100000")
 
 
+@pytest.mark.slow
 def test_a_loss_that_is_no_number(tmp_path, fails):
     (tmp_path / "data.tsv").write_text(PAIRS, encoding="utf-8")
     options = ["--data", tmp_path / "data.tsv", "--output", tmp_path / "run", *SIZE_OPTIONS]
@@ -381,6 +383,7 @@ def test_damaged_run_json(fails, tmp_path, content):
     assert "damaged or something else" in message
 
 
+@pytest.mark.slow
 def test_resuming_a_run_whose_files_have_changed(resumes):
     """The record, the state and the weights of a run may each be damaged, or those of another."""
     run, message = resumes
@@ -512,6 +515,7 @@ def test_line_that_is_not_utf8(fails, model, monkeypatch, capsys):
     assert message == "Expected UTF-8 text. Received: byte 0xe9 at byte 4 of line 2."
 
 
+@pytest.mark.slow
 def test_a_sentence_after_others(fails, model, monkeypatch):
     lines = "\n".join(["one cat"] * commands.AT_A_TIME + ["cat " * 100])
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines.encode())))

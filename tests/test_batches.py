@@ -291,6 +291,7 @@ def test_a_batch_asked_for_alone_is_that_of_iteration(lengths):
             assert equal([in_turn[index]], [batches[index]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lengths", SHAPES.values(), ids=SHAPES.keys())
 def test_fit_evaluate_and_predict_on_all_shapes(lengths):
     """Whatever Keras sees first, and from wherever an epoch is read."""

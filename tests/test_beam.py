@@ -107,6 +107,7 @@ def assert_found(ids, scores, expected):
     np.testing.assert_allclose(scores, [value for _, value in expected[: len(found)]], rtol=1e-4)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 1000), ALPHAS)
 @settings(max_examples=8)
 def test_enough_beams_find_the_best_of_all_translations(model, seed, alpha):
@@ -121,6 +122,7 @@ def test_enough_beams_find_the_best_of_all_translations(model, seed, alpha):
         assert_found(ids[row], scores[row], expected)
 
 
+@pytest.mark.slow
 def test_all_translations_can_be_had(model):
     """Complete ones before cut-off ones, and nothing where there is no more."""
     randomize(model, 0)
@@ -133,6 +135,7 @@ def test_all_translations_can_be_had(model):
     assert (scores[0, 21:] == -np.inf).all()
 
 
+@pytest.mark.slow
 @given(st.integers(0, 1000), st.sampled_from([2, 4]), ALPHAS)
 @settings(max_examples=8)
 def test_equals_a_plain_search_that_never_stops_early(model, seed, num_beams, alpha):
@@ -155,6 +158,7 @@ def test_one_beam_is_greedy(model, seed, alpha):
     np.testing.assert_array_equal(found, greedy(model, source, max_length=LENGTH))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options", [{"tie_embeddings": True}, {"normalize_first": False, "positions": "learned"}]
 )
@@ -211,6 +215,7 @@ def test_a_row_that_never_ends_is_cut_off(model):
             np.testing.assert_allclose(value, score(total, limit, 0.6), rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_a_complete_translation_comes_before_a_better_one_that_was_cut_off(model):
     randomize(model, 6)
     model.output_head.bias.assign(np.where(np.arange(VOCABULARY) == 4, 9.0, 0.0))
@@ -276,6 +281,7 @@ def test_compiles_once_for_many_shapes_and_penalties(monkeypatch):
         assert traces == [(1, 16), (4, 16)]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="JAX always compiles")
 def test_xla_equals_graph(model):
     randomize(model, 9)

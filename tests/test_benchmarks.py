@@ -260,6 +260,7 @@ def check_padding(logits):
         assert np.abs(logits(other)[real] - plain[real]).max() > 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HERE)
 def test_padding_moves_no_logit(peers, name):
     check_padding(peers[name].logits)

@@ -182,6 +182,7 @@ def test_there_are_few_shapes_where_each_is_compiled(backend, devices, lengths, 
     assert {inputs["encoder_token_ids"].shape[1] for inputs, _ in batches} == lengths
 
 
+@pytest.mark.slow
 def test_training_says_what_it_trains_on(trained, translator):
     _, out = trained
     model = translator.model
@@ -221,6 +222,7 @@ def test_run_directory_records_everything_and_no_place(trained, translator):
         assert [row["epoch"] for row in csv.DictReader(file)] == ["1", "2"]
 
 
+@pytest.mark.slow
 def test_what_to_type_next_can_be_typed(trained, translator, data):
     _, out = trained
     commands = [line for line in out.splitlines() if line.startswith("  nlp104 ")]
@@ -240,6 +242,7 @@ def test_what_to_type_next_can_be_typed(trained, translator, data):
     assert f"exact match {exact_match(hypotheses, references):.1%}\n" in out
 
 
+@pytest.mark.slow
 def test_evaluate_takes_another_corpus_split_and_limit(trained):
     options = ["--data", "grammar", "--split", "validation", "--limit", "3"]
     status, out, err = run("evaluate", "--model", trained[0], *options)
@@ -254,6 +257,7 @@ def test_evaluate_takes_another_corpus_split_and_limit(trained):
     assert shown == [source for source, _ in corpus.references("validation")[:3]]
 
 
+@pytest.mark.slow
 def test_evaluate_scores_a_model_of_the_book(tmp_path, load_once, monkeypatch):
     """On what it was not trained on: the test part of the split with its seed."""
     monkeypatch.setattr("nlp104.translation.pretrained.load_pretrained", load_once)
@@ -280,6 +284,7 @@ def test_translate_gives_one_line_for_each_line(trained, translator):
     assert run("translate", "--model", trained[0], stdin="") == (0, "", "")
 
 
+@pytest.mark.slow
 def test_models_of_the_book_have_names_and_a_directory_comes_first(trained, load_once, monkeypatch):
     monkeypatch.setattr("nlp104.translation.pretrained.load_pretrained", load_once)
     sentence = "The black cat sleeps."
@@ -291,6 +296,7 @@ def test_models_of_the_book_have_names_and_a_directory_comes_first(trained, load
     Path("grammar").rename(trained[0])
 
 
+@pytest.mark.slow
 def test_beams_and_length_penalty_reach_the_search(trained, translator, monkeypatch):
     searches = []
 
@@ -332,6 +338,7 @@ def test_the_model_is_the_epoch_of_lowest_validation_loss(trained):
         np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_the_state_and_resume_loses_nothing(trained, data, tmp_path):
     """A process stopped in mid-epoch and continued here ends like the run that was not stopped."""
     output = tmp_path / "stopped"
@@ -391,6 +398,7 @@ def test_resuming_with_other_settings_or_data_is_refused(trained, data):
     assert (output / "run.json").read_bytes() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["mixed_bfloat16", "mixed_float16"])
 def test_mixed_precision_trains_and_keeps_a_float32_model(dtype, data, tmp_path):
     output = tmp_path / "run"
@@ -416,6 +424,7 @@ def test_an_endless_decay_may_be_trained_longer():
     assert resumed_settings(recorded, {"epochs": 3})["epochs"] == 3
 
 
+@pytest.mark.slow
 def test_tokenised_parallel_files_and_averaged_weights(tmp_path):
     """Files as a published recipe has them: own splits, own tokens, tied embeddings, averaging."""
     for prefix, size in (("train", 40), ("val", 8), ("test", 8)):

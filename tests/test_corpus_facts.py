@@ -63,6 +63,7 @@ def test_words_that_differ_in_accents_alone_are_counted():
     assert found["share_of_running_words"] == round(6 / 11, 4)
 
 
+@pytest.mark.slow
 def test_stored_facts_of_the_grammar_are_those_of_its_sentences():
     facts = json.loads(results.read("corpora/grammar.json"))
     pairs = corpus_facts.all_pairs(corpus.load_corpus("grammar"))

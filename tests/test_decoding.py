@@ -47,6 +47,7 @@ def test_equals_naive_decoding(model):
     assert len({row[-1] == END_ID for row in expected}) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [
@@ -63,6 +64,7 @@ def test_equals_naive_decoding_for_other_models(options):
     assert rows(greedy(model, source, max_length=8)) == expected
 
 
+@pytest.mark.slow
 def test_length_limit_depends_on_the_row_alone(model):
     """A translation that does not end stops 50 tokens after its source, whatever the company."""
     weights = model.get_weights()
@@ -77,6 +79,7 @@ def test_length_limit_depends_on_the_row_alone(model):
     assert greedy(endless, long).shape == (1, endless.max_sequence_length)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 1000), st.integers(1, 5), st.integers(1, 6), st.integers(0, 3))
 @settings(max_examples=15)
 def test_rows_do_not_depend_on_company_or_padding(model, seed, batch, length, padding):
@@ -97,6 +100,7 @@ def test_form_of_the_result(model):
         assert END_ID not in row[:-1]
 
 
+@pytest.mark.slow
 def test_never_writes_padding():
     model = make_model()
     model.output_head.bias.assign(np.where(np.arange(VOCABULARY) == PAD_ID, 1e6, 0.0))
@@ -104,6 +108,7 @@ def test_never_writes_padding():
         assert len(row) == 6 or row[-1] == END_ID
 
 
+@pytest.mark.slow
 def test_sees_updated_weights(model):
     model = make_model()
     source = random_sources(6, batch=2, length=4)
@@ -113,6 +118,7 @@ def test_sees_updated_weights(model):
     assert (greedy(model, source, max_length=5) == 7).all()
 
 
+@pytest.mark.slow
 def test_models_do_not_share_programs():
     first, second = make_model(seed=1), make_model(seed=2)
     source = random_sources(7, batch=2, length=4)
@@ -121,6 +127,7 @@ def test_models_do_not_share_programs():
         assert rows(greedy(model, source, max_length=6)) == expected
 
 
+@pytest.mark.slow
 def test_compiles_once_for_many_shapes(monkeypatch):
     """TensorFlow traces once; where each shape is compiled, shapes are rounded up."""
     traces = traced_shapes(monkeypatch)
@@ -133,6 +140,7 @@ def test_compiles_once_for_many_shapes(monkeypatch):
         assert traces == [(1, 16), (4, 16)]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="JAX always compiles")
 def test_xla_equals_graph(model):
     source = random_sources(8, batch=3, length=6)
@@ -140,6 +148,7 @@ def test_xla_equals_graph(model):
     np.testing.assert_array_equal(greedy(model, source, max_length=9, jit_compile=True), expected)
 
 
+@pytest.mark.slow
 def test_a_program_does_not_keep_its_model():
     model = make_model()
     greedy(model, random_sources(9, batch=1, length=3), max_length=3)

@@ -170,6 +170,7 @@ def test_the_decoder_reads_what_it_predicts_shifted_right_by_one():
 # --- emphasis ---
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", architecture.KINDS)
 def test_highlight_fades_all_but_one_kind(kind):
     plain, strong = architecture.architecture(), architecture.architecture(highlight=kind)
@@ -185,6 +186,7 @@ def test_highlight_fades_all_but_one_kind(kind):
             assert new[3] <= 0.2 * old[3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", architecture.KINDS)
 def test_without_leaves_one_kind_out_and_nothing_else(kind):
     plain, less = architecture.architecture(), architecture.architecture(without=kind)
@@ -212,6 +214,7 @@ SCREENS = {"page": lambda figure: figure, "phone": lambda figure: figure.narrow}
 FITS_A_PHONE = [name for name in DRAWINGS if name != "many tokens"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FITS_A_PHONE)
 def test_a_phone_gets_a_drawing_of_the_same_parts_that_need_not_shrink(name):
     wide = DRAWINGS[name]()
@@ -234,6 +237,7 @@ def test_drawings_side_by_side_are_those_for_a_phone():
     assert max(widths) <= 346  # half of a page's column
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("screen", SCREENS)
 @pytest.mark.parametrize("name", DRAWINGS)
 def test_no_words_run_out_of_the_card_or_into_each_other(name, screen):
@@ -263,6 +267,7 @@ def test_words_stay_in_their_boxes_and_out_of_others(name, screen):
                 assert outline.y0 < words.y0 < words.y1 < outline.y1, text.get_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DRAWINGS)
 def test_the_drawing_is_small_and_the_same_every_time(name):
     one, other = (style.to_html(DRAWINGS[name](title="T"), "A drawing.") for _ in range(2))

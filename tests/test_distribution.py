@@ -51,6 +51,7 @@ def test_many_devices_learn_what_one_learns(found, devices):
     assert received == pytest.approx(expected[: len(received)], rel=2e-6)
 
 
+@pytest.mark.slow
 def test_the_weights_are_those_of_one_device(found):
     assert max(found["change"]) < 2e-6
 

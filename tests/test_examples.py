@@ -88,6 +88,7 @@ def test_a_wrong_example_is_noticed():
     assert "NameError" in run(parser.get_doctest(">>> np.ones(1)", {}, "no import", "", 0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", EXAMPLES)
 def test_examples_print_what_they_say(module):
     wrong = [said for example in EXAMPLES[module] if (said := run(example))]
@@ -117,6 +118,7 @@ def test_code_on_a_page_runs(page):
     assert not wrong, wrong
 
 
+@pytest.mark.slow
 def test_commands_on_a_page_print_what_it_says(capsys):
     from nlp104.cli.main import main
 

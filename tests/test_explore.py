@@ -313,6 +313,7 @@ def test_a_matrix_looks_the_same_in_a_still_and_on_the_stage(reader, page):
         )
 
 
+@pytest.mark.slow
 @needs_browser
 def test_a_key_may_name_another_part_at_another_width(reader, page):
     """The old part goes, and the new one stands in its place."""
@@ -374,6 +375,7 @@ SEEN = """(figure) => {
 }"""
 
 
+@pytest.mark.slow
 @needs_browser
 @pytest.mark.parametrize("name", SCENES)
 def test_what_is_heard_follows_what_is_seen(reader, alone, name):
@@ -409,6 +411,7 @@ UNCALLED = """() => {
 }"""
 
 
+@pytest.mark.slow
 @needs_browser
 @pytest.mark.parametrize("name", SCENES)
 def test_a_button_is_called_what_is_written_on_it(reader, alone, name):
@@ -428,6 +431,7 @@ PRESSED = """(figure, number) => {
 }"""
 
 
+@pytest.mark.slow
 @needs_browser
 @pytest.mark.parametrize("name", SCENES)
 def test_every_state_has_an_address(reader, alone, name):
@@ -458,6 +462,7 @@ def test_every_state_has_an_address(reader, alone, name):
     assert reader.complaints == []
 
 
+@pytest.mark.slow
 @needs_browser
 @pytest.mark.parametrize("name", SCENES)
 def test_an_address_of_old_or_of_nobody_shows_the_figure(reader, alone, name):
@@ -479,6 +484,7 @@ def test_an_address_of_old_or_of_nobody_shows_the_figure(reader, alone, name):
     assert reader.complaints == []
 
 
+@pytest.mark.slow
 @needs_browser
 def test_a_link_on_the_page_leads_to_a_state(reader, page):
     reader.open(page)
@@ -559,6 +565,7 @@ REACHED = """(figure) => {
 }"""
 
 
+@pytest.mark.slow
 @needs_browser
 @pytest.mark.parametrize("name", SCENES)
 def test_a_keyboard_reaches_all_that_a_hand_does(reader, alone, name):
@@ -599,6 +606,7 @@ RESTLESS = """(figure, count) => {
 }"""
 
 
+@pytest.mark.slow
 @needs_browser
 @pytest.mark.parametrize("name", SCENES)
 def test_a_restless_reader_breaks_nothing(reader, alone, name):
@@ -700,6 +708,7 @@ def test_two_copies_live_on_one_page(reader, figures, tmp_path):
     assert reader.complaints == []
 
 
+@pytest.mark.slow
 @needs_browser
 def test_the_still_stands_in_where_scripts_are_off(reader, alone):
     shown = """[...document.querySelectorAll('.instead')].map((still) => [
@@ -786,6 +795,7 @@ LOOK = """(figure, contrast, choices) => {
 }"""
 
 
+@pytest.mark.slow
 @needs_browser
 @pytest.mark.parametrize("name", SCENES)
 def test_every_step_fits_every_window(reader, alone, name):
@@ -801,6 +811,7 @@ def test_every_step_fits_every_window(reader, alone, name):
     assert reader.requested == [alone[name].as_uri()]
 
 
+@pytest.mark.slow
 @needs_browser
 @pytest.mark.parametrize("name", SCENES)
 def test_chapters_have_their_names_where_there_is_room(reader, alone, name):
@@ -832,6 +843,7 @@ def test_chapters_have_their_names_where_there_is_room(reader, alone, name):
                 before = end
 
 
+@pytest.mark.slow
 @needs_browser
 def test_a_page_follows_the_theme_that_is_chosen_on_it(reader, page):
     ground = "getComputedStyle(document.querySelector('.explore')).backgroundColor"

@@ -106,6 +106,7 @@ def test_the_record_is_small_and_explained(figure, record):
     assert all(f"`{column}`" in readme for column in record["columns"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [BUS, HELP])
 def test_probabilities_are_the_models(translator, record, said, number):
     nodes, (_, logits, looks, vectors) = record["sentences"][number]["nodes"], said[number]
@@ -154,6 +155,7 @@ def test_temperature_and_nucleus_are_in_closed_form(record, said, number):
     assert tested > 60
 
 
+@pytest.mark.slow
 def test_draws_are_the_packages(translator, record, sources):
     cuts = [{"top_p": 1.0}, {"top_k": 5}, {"top_p": 0.9}]
     assert record["cuts"] == cuts
@@ -174,6 +176,7 @@ def test_draws_are_the_packages(translator, record, sources):
 # --- the searches are the package's ---
 
 
+@pytest.mark.slow
 def test_searches_on_the_record_are_the_packages(translator, record, sources):
     rows = np.zeros((2, max(ids.shape[1] for ids in sources)), "int32")
     for row, ids in zip(rows, sources, strict=True):
@@ -372,6 +375,7 @@ def test_a_reader_begins_with_another_word_and_raises_k(reader):
     assert reader.complaints == []
 
 
+@pytest.mark.slow
 @needs_browser
 def test_every_state_fits_and_none_breaks(reader):
     every = """(width) => { // all states: the highest stage, captions that repeat, what is broken

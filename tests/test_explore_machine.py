@@ -65,6 +65,7 @@ def numpy(tensor):
 # --- the numbers are the model's ---
 
 
+@pytest.mark.slow
 def test_every_sub_layer_hands_on_what_it_does_inside_the_model(translator, ids, traced):
     model, changes, ends, original = translator.model, {}, {}, Residual.call
 
@@ -145,6 +146,7 @@ def test_numbers_inside_the_networks_are_counted(translator, figure, traced):
 # --- what the eye is to learn ---
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sentence", [SENTENCE, *OTHERS])
 def test_every_word_is_the_most_probable_one(translator, sentence):
     data = explore.machine(translator, sentence).data
@@ -391,6 +393,7 @@ def test_shapes_are_those_of_the_vectors(figure, traced):
     assert "6 × 6 weights in each of 4 heads" in about["enc:self"]
 
 
+@pytest.mark.slow
 @needs_browser
 @pytest.mark.parametrize("sentence", OTHERS)
 def test_other_sentences_fit_every_window(reader, translator, sentence, tmp_path):

@@ -99,6 +99,7 @@ def test_boxes_and_norm_are_those_of_the_package(gain):
     np.testing.assert_allclose(layer_norm(tiny)[0], as_numpy(norm(tiny[None])), atol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("gain", "skip", "norm"), STACKS)
 def test_sizes_are_those_of_a_stack_of_the_package(gain, skip, norm):
     x, _, weights = start(104)
@@ -125,6 +126,7 @@ def test_sizes_are_those_of_a_stack_of_the_package(gain, skip, norm):
     np.testing.assert_allclose(run["own"], cosines, atol=2e-3)
 
 
+@pytest.mark.slow
 @on_tensorflow
 @pytest.mark.parametrize(("gain", "skip", "norm"), STACKS)
 def test_gradients_are_those_of_a_tape(gain, skip, norm):

@@ -91,6 +91,7 @@ def test_presets_have_as_many_parameters_as_are_built(light, name):
     assert sum(shares(made).values()) == pytest.approx(1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", RANDOM, ids=str)
 def test_models_of_random_sizes_have_as_many_parameters(sizes):
     model = build(sizes)
@@ -281,6 +282,7 @@ def listed(text):
     return [int(x) for x in re.search(r"\[([\d, ]+)\]$", text)[1].split(",")]
 
 
+@pytest.mark.slow
 @needs_browser
 def test_the_table_of_the_page_is_that_of_python(reader):
     states = [{"preset": name, "step": 3} for name in PRESETS] + [
@@ -304,6 +306,7 @@ def test_the_table_of_the_page_is_that_of_python(reader):
             assert percent == pytest.approx(100 * share, abs=0.5 if share > 0.01 else 0.005)
 
 
+@pytest.mark.slow
 @needs_browser
 def test_the_panel_says_what_a_box_takes_gives_and_holds(reader):
     for sizes in OWN:
@@ -603,6 +606,7 @@ ADDRESSES = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @needs_browser
 @pytest.mark.parametrize("width", [320, 390, 782, 1280])
 def test_nothing_overlaps_and_nothing_is_high(reader, page, width):

@@ -86,6 +86,7 @@ def chances(translator, model, inputs, sentence):
 # --- the numbers ---
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(3), ids=SENTENCES)
 def test_maps_are_the_models_weights(translator, figure, inputs, number):
     sentence = figure.data["sentences"][number]
@@ -115,6 +116,7 @@ def test_all_heads_on_the_right_word_is_written(translator, figure, inputs, numb
         np.testing.assert_allclose(np.array(after[0]) / 1000, expected, atol=0.00051)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", range(6))
 def test_a_head_that_is_off_hands_over_nothing(translator, figure, inputs, at):
     for off in (0b0001, 0b0101, 0b0110, 0b1111):
@@ -135,6 +137,7 @@ def test_heads_of_a_layer_do_not_change_each_others_looks(translator, inputs, at
         assert np.abs(silent[CROSS_2] - intact[CROSS_2]).max() > 0.05
 
 
+@pytest.mark.slow
 def test_the_model_is_left_as_it_was(translator, figure):
     before = [ops.convert_to_numpy(weight).copy() for weight in translator.model.weights]
     explore.trained_heads(translator, {"wide": SENTENCES["wide"]})
@@ -191,6 +194,7 @@ def test_steps_lead_to_what_can_be_seen(figure):
     assert np.array(figure.data["sentences"][LIKE]["maps"][ENCODER_2])[other["head"], 0, 1] > 80
 
 
+@pytest.mark.slow
 def test_heads_are_switched_off_where_it_is_wanted(translator):
     """Before *sleep* a head has to look ahead: *dort* has no vowel, and *ne* stays whole."""
     sentences = {"ne": ("The black cat does not sleep.", "not", "ne"), "wide": SENTENCES["wide"]}
@@ -298,6 +302,7 @@ HIT = """(act) => {
 }"""
 
 
+@pytest.mark.slow
 @needs_browser
 def test_a_finger_switches_heads_and_walks_through_the_model(reader):
     reader.evaluate("location.hash = '#trained_heads:sentence=1'")

@@ -554,6 +554,7 @@ OVERLAPS = """() => {
 }"""
 
 
+@pytest.mark.slow
 @needs_browser
 @pytest.mark.parametrize("width", [1280, 782, 742, 738, 390, 320])
 def test_it_fits_every_window(reader, page, width):

@@ -64,6 +64,7 @@ def small_translator(seed=1):
     return Translator(make_model(seed), tokenizer, tokenizer)
 
 
+@pytest.mark.slow
 @needs_tensorflow
 def test_saved_model_decodes_as_the_model_does(tmp_path):
     """Compares what is exported with decoding here, for rows and lengths of all kinds."""
@@ -145,6 +146,7 @@ def test_served_by_a_process_that_knows_neither_the_package_nor_keras(tmp_path):
     assert names == ["export.json", "model", "source.json", "target.json"]
 
 
+@pytest.mark.slow
 @needs_tensorflow
 def test_the_exported_program_refuses_ids_that_are_no_tokens(tmp_path):
     export_translator(small_translator(), tmp_path / "served")
@@ -152,6 +154,7 @@ def test_the_exported_program_refuses_ids_that_are_no_tokens(tmp_path):
         load_saved_model(tmp_path / "served")(np.array([[VOCABULARY, 3]], "int32"))
 
 
+@pytest.mark.slow
 @needs_tensorflow
 def test_nothing_is_lost_and_nothing_is_left_half_done(tmp_path, monkeypatch):
     translator = small_translator()
@@ -213,6 +216,7 @@ def test_without_tf2onnx_the_way_out_is_said(tmp_path, monkeypatch):
     assert not any(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 @needs_tensorflow
 def test_the_command_line_exports_what_it_translates(tmp_path, capsys):
     model, served = str(pretrained.FOLDER / "grammar"), str(tmp_path / "served")
@@ -226,6 +230,7 @@ def test_the_command_line_exports_what_it_translates(tmp_path, capsys):
     assert "Expected a new or empty directory" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @needs_tensorflow
 def test_the_exported_tokenizers_are_the_translators(tmp_path):
     """What is added: `[END]` and padding where sentences are read."""
@@ -255,6 +260,7 @@ def test_a_page_is_one_file(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["new"]
 
 
+@pytest.mark.slow
 def test_the_command_line_writes_a_page(tmp_path, capsys):
     path = tmp_path / "page.html"
     command = ["export", "--model", "grammar", "--output", str(path), "--format", "web"]

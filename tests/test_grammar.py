@@ -764,6 +764,7 @@ def test_words_are_many_and_one_to_one():
         assert set(used) <= kinds
 
 
+@pytest.mark.slow
 def test_every_word_is_used_often(train):
     count = Counter(word for example in train for word in example.source_words)
     words = [*(noun.english for noun in NOUNS), *((adjective,) for adjective in ADJECTIVES)]
@@ -871,6 +872,7 @@ print(hashlib.sha256(text.encode()).hexdigest())
 RECORDED = "98a4e8c7b24bf64a25abd318a048d2fc5d67dc3ded34d485d796851fa2e5e56d"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hash_seed", ["0", "1"])
 def test_the_same_on_every_run(hash_seed):
     environment = {**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONIOENCODING": "utf-8"}
@@ -936,6 +938,7 @@ def choices(seed, split="train"):
     return rows
 
 
+@pytest.mark.slow
 def test_simple_baselines_are_near_chance():
     rows = choices(seed=7)
     assert len(rows) > 1_500
@@ -958,6 +961,7 @@ def majority(features):
     return sum(right) / len(right)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "features",
     [
@@ -992,6 +996,7 @@ def test_the_meaning_decides():
                     assert not set(other) & set(ADJECTIVES[word].kinds)
 
 
+@pytest.mark.slow
 def test_nouns_are_antecedents_in_both_places():
     places = defaultdict(set)
     for seed in (7, 8):

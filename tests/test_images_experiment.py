@@ -32,6 +32,7 @@ def test_copies_are_moved_by_one_pixel_and_paper_comes_in():
     assert images.shifted(DIGITS, images.STRAIGHT).shape == (30, 8, 8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("positions", [True, False])
 def test_without_positions_an_image_is_a_bag_of_patches(positions):
     model = images.Seer(images.CONFIG, 9, positions)

@@ -36,6 +36,7 @@ def examine(translator, tmp_path, places):
     return found
 
 
+@pytest.mark.slow
 def test_a_trained_model_listens(tmp_path, places):
     found = examine(load_pretrained("grammar"), tmp_path, places)
     assert found["own source"]["accuracy"] > 0.9
@@ -46,6 +47,7 @@ def test_a_trained_model_listens(tmp_path, places):
         assert all(0 <= entropy < equal[kind] for heads in layers for entropy in heads)
 
 
+@pytest.mark.slow
 def test_a_model_with_equal_weights_and_no_memory_is_found_out(tmp_path, places):
     """Queries of 0 look at everything alike; values of 0 bring nothing back from the source."""
     translator = load_pretrained("grammar")
@@ -58,6 +60,7 @@ def test_a_model_with_equal_weights_and_no_memory_is_found_out(tmp_path, places)
         np.testing.assert_allclose(layers, found["entropy of equal weights"][kind], rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_equal_weights_by_hand(tmp_path, places):
     """The entropy of n equal weights is log n: of as many as the source has tokens."""
     found = examine(load_pretrained("grammar"), tmp_path, places)

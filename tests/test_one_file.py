@@ -91,6 +91,7 @@ def test_a_batch_asks_for_what_is_read_one_place_later(pairs):
 # The model.
 
 
+@pytest.mark.slow
 def test_it_is_the_packages_model_weight_by_weight(model):
     config = TransformerConfig(
         hidden_dim=DIM,
@@ -123,6 +124,7 @@ def test_it_is_the_packages_model_weight_by_weight(model):
     np.testing.assert_allclose(logits(model, SOURCE, TARGET)[real], expected[real], atol=1e-5)
 
 
+@pytest.mark.slow
 def test_no_two_matrices_begin_alike():
     """An initializer that several layers share gives all of them the same numbers."""
     keras.utils.set_random_seed(104)
@@ -194,6 +196,7 @@ def test_the_rate_rises_to_its_peak_and_falls_to_zero(model):
 # Translation.
 
 
+@pytest.mark.slow
 def test_it_writes_the_most_probable_word_each_time_until_the_end(model):
     texts = ["a b c d", "b"]
     source = Vocabulary(["a b c d e f g"])

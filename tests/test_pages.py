@@ -17,6 +17,7 @@ document.querySelector("input").addEventListener("input", ({ target }) => {
 });"""
 
 
+@pytest.mark.slow
 @needs_browser
 @pytest.mark.parametrize(
     ("script", "where"),

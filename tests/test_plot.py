@@ -278,6 +278,7 @@ def test_bad_input_is_refused_in_words(draw, message):
 # --- the house style ---
 
 
+@pytest.mark.slow
 def test_show_displays_two_layouts_with_the_same_words(monkeypatch):
     shown = []
     monkeypatch.setattr(
@@ -316,6 +317,7 @@ def test_a_phone_gets_a_layout_of_its_own_and_no_page_one_that_is_too_wide():
     assert min(place.width for place in places) > 180
 
 
+@pytest.mark.slow
 def test_on_a_phone_small_heads_stand_in_pairs_above_their_scale():
     tokens = ["one", "two", "three", "four", "five", "six", "seven", "eight"]
     weights = np.random.default_rng(0).dirichlet(np.ones(8), size=(8, 8))

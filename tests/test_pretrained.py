@@ -31,6 +31,7 @@ def translator():
     return nlp104.load_pretrained("grammar")
 
 
+@pytest.mark.slow
 def test_famous_sentences(translator):
     assert translator.translate(list(FAMOUS)) == list(FAMOUS.values())
 
@@ -73,6 +74,7 @@ def test_the_card_of_a_run_is_its_record(tmp_path):
     assert pretrained.read_card(directory) == {"languages": ["pt", "en"], "examples": []}
 
 
+@pytest.mark.slow
 def test_everyday_sentences():
     translator = nlp104.load_pretrained("eng-fra")
     right = {
@@ -96,6 +98,7 @@ def test_the_card_gives_the_stored_scores(name):
         assert all(f"{scores[s]['as_typed']['bleu']:.2f}" in cards[0] for s in ("greedy", "beam 4"))
 
 
+@pytest.mark.slow
 def test_small_letters_do_not_disturb_the_model_that_has_met_them():
     translator = nlp104.load_pretrained("eng-fra-typed")
     for typed in ("I saw the fight.", "i saw the fight"):
@@ -108,6 +111,7 @@ def test_unknown_name():
         nlp104.load_pretrained("klingon")
 
 
+@pytest.mark.slow
 def test_a_released_model_is_that_of_the_run_rounded_to_16_bits(translator, tmp_path, monkeypatch):
     run = pretrained.FOLDER / "grammar"
     monkeypatch.setattr(pretrained, "FOLDER", tmp_path)

@@ -154,13 +154,14 @@ def test_make_without_python_says_so():
     assert "Error: NLP 104 needs Python 3.10 to 3.13, and there is no no-such-python" in said.stderr
 
 
-def test_continuous_integration_runs_make_test():
+def test_continuous_integration_runs_everything():
     script = ROOT / ".ci" / "run"
     assert os.access(script, os.X_OK)
-    assert script.read_text().splitlines()[-1] == "exec make test"
+    assert script.read_text().splitlines()[-2:] == ["make test", "exec make slow"]
     assert "set -eu" in script.read_text()
     workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "test.yml").read_text())
-    assert "make test" in [step.get("run") for step in workflow["jobs"]["test"]["steps"]]
+    steps = [step.get("run") for step in workflow["jobs"]["test"]["steps"]]
+    assert steps[-2:] == ["make test", "make slow"]
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / ".github" / "workflows").glob("*.yml")), ids=str)

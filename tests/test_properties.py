@@ -151,6 +151,7 @@ def model():
     return make_model(num_layers=1, max_sequence_length=12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("search", SEARCHES.values(), ids=list(SEARCHES))
 @given(
     seed=st.integers(0, 1000),
@@ -354,6 +355,7 @@ def check(runs, seeds):
     return statuses
 
 
+@pytest.mark.slow
 def test_whatever_is_typed_ends_in_a_sentence(runs):
     assert check(runs, range(200)) == {0, 1, 2}
 

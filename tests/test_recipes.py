@@ -42,6 +42,7 @@ def test_a_recipe_trains_and_is_scored(corpus, name):
         assert all(text.replace("[UNK]", "") == recipes.stripped(text) for text in said)
 
 
+@pytest.mark.slow
 def test_parameters_of_the_series_model(corpus):
     """Counted by hand: every head is as wide as the model."""
     made = recipes.RECIPES["series"](SCALE, corpus.train)

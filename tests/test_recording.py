@@ -38,6 +38,7 @@ def texts(svg):
     return [text.text for text in ElementTree.fromstring(svg).iter(f"{SVG}text")]
 
 
+@pytest.mark.slow
 def test_what_is_recorded_is_a_greedy_translation(recorded):
     read, written = len(recorded["source"]), len(recorded["target"])
     assert np.shape(recorded["looks"]) == (written, read)

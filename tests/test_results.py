@@ -38,6 +38,7 @@ def wheel(tmp_path_factory):
     return folder / "installed"
 
 
+@pytest.mark.slow
 def test_what_chapters_read_is_installed_with_the_package(wheel):
     stored = {p.relative_to(results.FOLDER) for p in results.FOLDER.rglob("*") if p.is_file()}
     read = {path for path in stored if path.suffix in (".csv", ".json", ".md")}

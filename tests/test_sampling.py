@@ -48,6 +48,7 @@ def assert_drawn_from(tokens, expected):
     assert statistic <= freedom + 5 * math.sqrt(2 * freedom)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("temperature", "top_k", "top_p"),
     [(1.0, None, None), (1.7, None, None), (1.0, 5, None), (2.5, None, 0.8), (2.0, 6, 0.7)],
@@ -71,6 +72,7 @@ def test_the_test_of_frequencies_can_fail(model):
         assert_drawn_from(ids[:, 0], probabilities(model, source, [], 1.0, VOCABULARY, 1.1))
 
 
+@pytest.mark.slow
 @given(st.integers(0, 1000))
 @settings(max_examples=10)
 def test_one_choice_or_no_temperature_is_greedy(model, seed):
@@ -82,6 +84,7 @@ def test_one_choice_or_no_temperature_is_greedy(model, seed):
         np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.slow
 def test_a_seed_decides_the_same_on_every_backend():
     model = make_model(seed=2)
     source = np.array([[5, 9, 4, 3], [11, 3, 0, 0]])
@@ -89,6 +92,7 @@ def test_a_seed_decides_the_same_on_every_backend():
     assert ids.tolist() == [[10, 10, 5, 9, 5, 4], [5, 5, 11, 4, 11, 6]]
 
 
+@pytest.mark.slow
 def test_seeds_differ_and_the_default_follows_keras(model):
     source = random_sources(3, batch=4, length=5)
     first, again, other = (
@@ -120,6 +124,7 @@ def test_form_of_the_result(model):
         assert row[-1] == END_ID or len(row) == LENGTH
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="JAX always compiles")
 def test_xla_equals_graph(model):
     source = random_sources(5, batch=3, length=5)

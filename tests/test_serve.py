@@ -161,6 +161,7 @@ def test_a_reader_who_leaves_is_no_error(server, capfd):
     assert capfd.readouterr().err == ""
 
 
+@pytest.mark.slow
 def test_those_who_say_nothing_keep_nobody_waiting(server, capfd, monkeypatch):
     """And are hung up on after a while."""
     monkeypatch.setattr(serve._Handler, "timeout", 1)
@@ -224,6 +225,7 @@ def test_the_command_tells_what_is_recorded(translator, tmp_path, monkeypatch):
     ]
 
 
+@pytest.mark.slow
 def test_the_command_serves_until_ctrl_c():
     command = [sys.executable, "-m", "nlp104", "serve", "--model", "grammar", "--port", "0"]
     process = subprocess.Popen(
@@ -248,6 +250,7 @@ def test_the_command_serves_until_ctrl_c():
     assert (process.returncode, out, err) == (0, "\n", "")
 
 
+@pytest.mark.slow
 @needs_browser
 def test_the_page_translates_under_the_rules_that_come_with_it(server):
     """In its worker, made of the page's own text; and it asks nobody for anything."""

@@ -299,6 +299,7 @@ class TestDecoding:
                 break
         assert rows(greedy(model, np.array([prompt]), max_length=11)) == [row[:11]]
 
+    @pytest.mark.slow
     def test_beam_search_scores_as_a_look_at_the_whole_does(self):
         model = make_translator(seed=2, **{**TODAY, "tie_embeddings": False})
         sources = random_sources(2, 3, 6)
@@ -399,6 +400,7 @@ class TestLoRA:
         model.enable_lora(self.RANK)
         np.testing.assert_array_equal(to_numpy(compiled(model)(ids)), before)
 
+    @pytest.mark.slow
     def test_what_is_frozen_stays_and_the_rest_learns(self, model):
         base = {w.path: to_numpy(w).copy() for w in model.weights}
         model.enable_lora(self.RANK)
@@ -439,6 +441,7 @@ class TestLoRA:
         expected = to_numpy(plain(x, x))
         np.testing.assert_allclose(to_numpy(layer(x, x)), expected, rtol=1e-4, atol=1e-4)
 
+    @pytest.mark.slow
     def test_merged_it_says_the_same_and_learns_again(self, model):
         model.enable_lora(self.RANK)
         self.trained(model)
@@ -448,6 +451,7 @@ class TestLoRA:
         assert "lora_rank" not in merged.get_config()
         assert len(merged.trainable_weights) == len(merged.weights) == len(make_model().weights)
 
+    @pytest.mark.slow
     def test_saved_and_loaded_it_is_the_same_and_still_frozen(self, model, tmp_path):
         model.enable_lora(self.RANK)
         self.trained(model, steps=1)
@@ -460,6 +464,7 @@ class TestLoRA:
         names = [variable.path for variable in loaded.trainable_weights]
         assert names == [variable.path for variable in model.trainable_weights]
 
+    @pytest.mark.slow
     def test_decoding_notices_it(self, model):
         """A program that was compiled before knows nothing of weights that came after."""
         prompt = np.array([[5, 9, 4]])

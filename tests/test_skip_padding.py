@@ -109,8 +109,11 @@ def test_the_model_gives_logits_where_it_is_told_to():
     np.testing.assert_allclose(found, everything.reshape(-1, VOCABULARY)[some], atol=1e-6)
 
 
-@pytest.mark.parametrize("tie_embeddings", [True, False])
-@pytest.mark.parametrize("weigh", [None, "sentences", "tokens"])
+@pytest.mark.parametrize("tie_embeddings", [True, pytest.param(False, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "weigh",
+    ["tokens", *(pytest.param(weigh, marks=pytest.mark.slow) for weigh in (None, "sentences"))],
+)
 def test_the_same_training(tie_embeddings, weigh):
     """Loss, metrics and weights after three steps, and what `evaluate` says."""
     inputs, labels = batch()
@@ -137,6 +140,7 @@ def test_the_same_training(tie_embeddings, weigh):
         np.testing.assert_allclose(weight, expected, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_logits_of_padding_are_not_computed(seen):
     inputs, labels = batch()
     model = make()
@@ -147,6 +151,7 @@ def test_logits_of_padding_are_not_computed(seen):
         assert number in (None, np.count_nonzero(labels) if SKIPS else len(labels))
 
 
+@pytest.mark.slow
 def test_other_losses_and_calls_get_all_logits():
     inputs, labels = batch()
     model = make()
@@ -159,6 +164,7 @@ def test_other_losses_and_calls_get_all_logits():
     assert np.isfinite(model.train_on_batch(inputs, labels)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(BACKEND != "tensorflow", reason="XLA is an option of TensorFlow's only")
 def test_a_compiled_step_has_a_fixed_shape(seen):
     inputs, labels = batch()
@@ -167,6 +173,7 @@ def test_a_compiled_step_has_a_fixed_shape(seen):
     assert {len(shape) for shape in seen} == {2, 3}
 
 
+@pytest.mark.slow
 def test_a_batch_of_nothing_but_padding():
     inputs, labels = batch()
     model = make()

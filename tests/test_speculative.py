@@ -83,6 +83,7 @@ class TestDrafts:
                 expected.append(expected[max(runs)[1] + i] if runs else 0)
             assert draft(tokens) == expected[len(tokens) :]
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("longest", [1, 3])
     def test_ngrams_against_counting_by_hand(self, longest):
         rng = np.random.default_rng(1)
@@ -129,6 +130,7 @@ def compiled_draft(draft, number):
 
 
 class TestGreedy:
+    @pytest.mark.slow
     @given(st.integers(0, 1000), st.sampled_from([LOOKUP, wrong]))
     @settings(max_examples=12)
     def test_continuations_are_those_of_greedy(self, writer, seed, draft):
@@ -140,6 +142,7 @@ class TestGreedy:
         for row, prompt, passes in zip(rows(found), rows(ids), strides, strict=True):
             assert [t for stride in passes for t in stride.written] == row[len(prompt) :]
 
+    @pytest.mark.slow
     @given(st.integers(0, 1000), st.sampled_from([LOOKUP, wrong]))
     @settings(max_examples=12)
     def test_translations_are_those_of_greedy(self, translator, seed, draft):
@@ -149,6 +152,7 @@ class TestGreedy:
         found, _ = speculate(translator, source, draft, max_length=LENGTH)
         np.testing.assert_array_equal(found, expected)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "options", [{"positions": "learned", "normalize_first": False}, {"positions": "rotary"}]
     )
@@ -170,6 +174,7 @@ class TestGreedy:
         np.testing.assert_array_equal(found, full)
         assert strides == [[]]
 
+    @pytest.mark.slow
     def test_a_row_of_nothing_but_padding(self, translator):
         source = np.pad(random_sources(10, batch=2, length=5), ((0, 1), (0, 0)))
         np.testing.assert_array_equal(speculate(translator, source)[0], greedy(translator, source))
@@ -182,6 +187,7 @@ class TestGreedy:
             speculate(writer, ids, wrong, **options)[0], greedy(writer, ids, max_length=LENGTH)
         )
 
+    @pytest.mark.slow
     def test_the_stored_test_sentences_of_the_released_translator(self):
         released = nlp104.load_pretrained("eng-fra")
         files = (json.loads(results.read(f"eng-fra/{name}.json")) for name in ("scores", "samples"))
@@ -201,6 +207,7 @@ class TestGreedy:
 class TestPasses:
     """What the strides tell, and how many there are."""
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("num_drafted", [1, 5])
     def test_who_knows_the_text_needs_the_fewest(self, translator, num_drafted):
         source = random_sources(1, batch=1, length=7)
@@ -214,6 +221,7 @@ class TestPasses:
         assert len(strides) == math.ceil(len(text) / (num_drafted + 1))
         assert all(stride.accepted == len(stride.drafted) for stride in strides)
 
+    @pytest.mark.slow
     def test_without_a_guess_every_token_is_a_pass(self, translator):
         source = random_sources(1, batch=3, length=7)
         found, strides = speculate(translator, source, nothing, max_length=LENGTH)
@@ -268,6 +276,7 @@ def test_what_was_rejected_is_not_looked_at(kind, writer, translator):
 
 
 class TestSampling:
+    @pytest.mark.slow
     @pytest.mark.parametrize("options", [{}, {"top_k": 6, "top_p": 0.8}])
     def test_a_seed_gives_the_texts_of_sample(self, writer, translator, options):
         model, ids = (translator, random_sources(1, 4, 6)) if options else (writer, prompts(1, 4))
@@ -302,6 +311,7 @@ class TestSampling:
             law = p[x] * np.eye(6)[x] + (1 - p[x]) * others / max(others.sum(), 1e-300)
             np.testing.assert_allclose(law, p, atol=1e-15)
 
+    @pytest.mark.slow
     def test_whole_texts_have_the_probabilities_that_the_model_gives_them(self):
         """Pearson's chi-square test over all texts of three tokens, at 5 standard deviations."""
         model, begin, longest = language_model(vocabulary_size=6), 4, 4

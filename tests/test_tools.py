@@ -198,40 +198,47 @@ def test_check_counts_what_pytest_reports(tmp_path, capsys):
 def test_check_goes_on_after_a_failure_and_says_what_failed(monkeypatch, capsys):
     passes, fails = ([sys.executable, "-c", f"print('said'); exit({status})"] for status in (0, 1))
     stages = [[("one", fails, None), ("two", passes, None)], [("three", passes, None)]]
-    monkeypatch.setattr(check, "queues", lambda: stages)
-    assert check.main([]) == 1
+    monkeypatch.setattr(check, "queues", lambda: {"all": stages})
+    assert check.main("all") == 1
     printed = capsys.readouterr().out
     assert printed.count("said") == 3
     assert re.findall(r"^(\w+) +(ok|FAILED) .*\d$", printed, re.MULTILINE) == [
         ("one", "FAILED"), ("two", "ok"), ("three", "ok"),
     ]  # fmt: skip
     assert "\nFAILED: one (0 passed in 0 min" in printed
-    assert check.main(["t"]) == 0
+    assert check.main("all", "t") == 0
     assert "== one" not in capsys.readouterr().out
 
 
 def test_check_runs_everything():
-    stages = {name: rest for queue in check.queues() for name, *rest in queue}
-    assert sorted(stages) == [
-        "book",
-        "mypy",
-        "notebooks",
-        "package, JAX",
-        "package, TensorFlow",
-        "ruff check",
-        "ruff format",
-    ]
-    chapters = [str(path) for path in notebooks.chapters()]
-    assert stages["notebooks"][0][-len(chapters) :] == chapters[::-1]
-    command, environment = stages["package, TensorFlow"]
-    assert environment["KERAS_BACKEND"] == "tensorflow"
-    files = [argument for argument in command if argument.endswith(".py")]
-    assert sorted(files) == sorted(map(str, notebooks.ROOT.glob("tests/test_*.py")))
-    command, environment = stages["package, JAX"]
+    targets = check.queues()
+    quick, slow = (
+        {name: rest for queue in targets[target] for name, *rest in queue}
+        for target in ("test", "slow")
+    )
+    assert sorted(quick) == ["book", "mypy", "notebooks", "package", "ruff check", "ruff format"]
+    chapters = [argument for argument in quick["notebooks"][0] if argument.endswith(".ipynb")]
+    assert sorted(chapters) == sorted(map(str, notebooks.chapters()))
+    assert Path(chapters[0]).stem == "train-a-translator"  # the longest
+    new = notebooks.ROOT / "book" / "part1" / "new.ipynb"
+    assert check.longest_first([Path(chapters[0]), new])[0] == new
+
+    assert sorted(slow) == ["package, JAX", "package, slow"]
+    tests = sorted(map(str, notebooks.ROOT.glob("tests/test_*.py")))
+    for (command, environment), chosen in (
+        (quick["package"], "not slow and not long"),
+        (slow["package, slow"], "slow and not long"),  # no test is in neither
+    ):
+        assert environment["KERAS_BACKEND"] == "tensorflow"
+        assert sorted(argument for argument in command if argument.endswith(".py")) == tests
+        assert command[-2:] == ["-m", chosen]
+
+    command, environment = slow["package, JAX"]
     assert environment["KERAS_BACKEND"] == "jax"
     names = {Path(argument).name for argument in command}
     assert {"test_attention.py", "test_encoding.py"} <= names
     assert "test_project.py" not in names
+    assert "slow" not in command
 
 
 # tools/faults.py: a fault that nobody notices is reported.
@@ -287,6 +294,7 @@ def test_faults_are_planted_and_reported(small_book, capsys):
     assert (small_book / "nlp104" / "__init__.py").read_text() == before
 
 
+@pytest.mark.slow
 def test_faults_need_a_package_that_passes(small_book):
     text = json.loads((small_book / "book" / "a.ipynb").read_text())
     text["cells"][0]["outputs"][0]["text"] = ["9\n"]
@@ -308,6 +316,7 @@ def test_fault_in_what_does_not_exist_is_refused(small_book):
         faults.plant(fault, small_book)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", faults.load(), ids=lambda fault: fault.name)
 def test_every_fault_fits_the_package(tmp_path, fault):
     path, *_ = faults.find(fault.of, notebooks.ROOT)

@@ -110,7 +110,9 @@ def interrupt(monkeypatch, epoch, step, number=signal.SIGINT):
 
 
 @EXACT
-@pytest.mark.parametrize("make_model", [make_toy, make_transformer])
+@pytest.mark.parametrize(
+    "make_model", [make_toy, pytest.param(make_transformer, marks=pytest.mark.slow)]
+)
 def test_resume_is_exact(make_model, tmp_path, monkeypatch):
     """Stopped in mid-epoch with dropout on, resumed by a model that began elsewhere."""
     whole = make_model()
@@ -130,6 +132,7 @@ def test_resume_is_exact(make_model, tmp_path, monkeypatch):
     assert history["loss"][2] < history["loss"][0]
 
 
+@pytest.mark.slow
 @EXACT
 def test_what_building_the_model_reads_costs_no_batch(monkeypatch):
     """Keras before 3.14 read ahead on JAX: an epoch of two batches was over before it began."""
@@ -143,6 +146,8 @@ def test_what_building_the_model_reads_costs_no_batch(monkeypatch):
     assert train(make_toy(), make_batches(20), epochs=2, verbose=0)["loss"] == expected["loss"]
 
 
+@pytest.mark.slow
+@EXACT
 def test_resume_between_epochs_and_of_a_complete_run(tmp_path):
     validation = make_batches(20, seed=7)
     whole = make_toy()
@@ -175,6 +180,7 @@ def test_signals():
     assert signal.getsignal(signal.SIGINT) is before
 
 
+@pytest.mark.slow
 def test_same_seed_same_run_other_order_another():
     models = []
     for options in ({}, {}, {"shuffle": False}):
@@ -231,6 +237,8 @@ class Killed(BaseException):
     """Stands for SIGKILL: nobody catches it."""
 
 
+@pytest.mark.slow
+@EXACT
 @pytest.mark.parametrize("number", range(4, 9))
 def test_killed_before_any_of_its_files_a_run_ends_with_all_of_them(tmp_path, monkeypatch, number):
     """The first epoch writes four files, the second five: it dies before one gets its name."""
@@ -315,6 +323,7 @@ def test_a_long_epoch_saves_in_between(tmp_path, monkeypatch):
     assert steps == [(0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (2, 0)]
 
 
+@pytest.mark.slow
 @EXACT
 def test_a_crash_between_the_last_step_and_the_end_of_an_epoch(tmp_path, monkeypatch):
     """While a model is evaluated, its state must be one from which training can go on."""
@@ -335,6 +344,7 @@ def test_a_crash_between_the_last_step_and_the_end_of_an_epoch(tmp_path, monkeyp
     assert same(everything(model), everything(whole))
 
 
+@pytest.mark.slow
 @EXACT
 def test_a_crash_resumes_from_the_last_save(tmp_path, monkeypatch):
     """Nobody could save: training goes on from the state in between, and ends the same."""
@@ -434,6 +444,7 @@ def test_damaged_state_is_a_clear_error(tmp_path, damage):
         load_state(path, model)
 
 
+@pytest.mark.slow
 @EXACT
 @pytest.mark.parametrize("damage", [*DAMAGE, "gone"])
 def test_the_state_before_stands_in_for_a_damaged_one(tmp_path, caplog, damage):

@@ -270,12 +270,14 @@ class TestPaddingMovesNothing:
         alone = shared_call()(batch(source[1:, :source_length], target[1:, :target_length]))
         assert_close(alone, together)
 
+    @pytest.mark.slow
     def test_in_predict(self):
         source, target = token_ids(3, 5), token_ids(3, 4, seed=1)
         expected = to_numpy(shared_call()(batch(source, target)))
         padded = batch(pad(source, 8), pad(target, 7))
         assert_close(shared_model().predict(padded, batch_size=3, verbose=0)[:, :4], expected)
 
+    @pytest.mark.slow
     def test_in_fit(self):
         """Trained on the same sentences, padded or not, a model comes out the same."""
         source, target, labels = token_ids(2, 3), token_ids(2, 4, seed=1), token_ids(2, 4, seed=2)
@@ -298,6 +300,7 @@ class TestPaddingMovesNothing:
         changes = [np.abs(a - b).max() for a, b in zip(initial, trained[0], strict=True)]
         assert np.median(changes) > 1e-3
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("policy", ["float32", "mixed_float16", "mixed_bfloat16"])
     def test_a_source_of_nothing_but_padding_is_finite(self, policy):
         model = Transformer.from_config({**MODEL, "dtype": policy})
@@ -320,6 +323,7 @@ class TestNoPositionSeesItsFuture:
         assert_close(after[:, : now + 1], before[:, : now + 1])
         assert (np.abs(after - before)[:, now + 1 :].max(-1) > 1e-4).all()
 
+    @pytest.mark.slow
     def test_but_every_position_sees_the_whole_source(self):
         source, target = token_ids(1, 5), token_ids(1, 4, seed=1)
         before = to_numpy(shared_call()(batch(source, target)))
@@ -340,6 +344,7 @@ def graph(function, jit_compile=False):
 
 
 class TestDecodingStepByStep:
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "arguments",
         [
@@ -366,6 +371,7 @@ class TestDecodingStepByStep:
             logits, cache = decode_step(target[:, start:stop], start, cache, source != 0)
             assert_close(logits, whole[:, start:stop], atol=tolerance)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("jit_compile", [False, True])
     def test_inside_of_a_compiled_loop(self, jit_compile):
         model = shared_model()
@@ -529,6 +535,7 @@ class TestModel:
         assert model.encoder_embedding.dropout == 0.2
         assert block.feed_forward_residual.normalization.epsilon == 1e-5
 
+    @pytest.mark.slow
     def test_learns_one_batch_by_heart(self):
         """In compiled training steps with dropout that reach every weight."""
         model = Transformer.from_config(

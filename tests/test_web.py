@@ -146,6 +146,7 @@ def in_keras(translator, sources, targets):
     return [rows[: len(target)] for rows, target in zip(logits, targets, strict=True)]
 
 
+@pytest.mark.slow
 @needs_browser
 @pytest.mark.parametrize("name", KINDS)
 def test_logits_are_those_of_keras(reader, whole, name):
@@ -185,6 +186,7 @@ def searched(reader, name, texts, **options):
     return [c for i in few for c in ask(reader, "search", name, texts[i : i + 6], options)]
 
 
+@pytest.mark.slow
 @needs_browser
 def test_translations_are_those_of_the_package(reader, whole):
     sentences = [example.source for example in generate(200, seed=9)]
@@ -194,6 +196,7 @@ def test_translations_are_those_of_the_package(reader, whole):
         assert [best for (best, _), *_ in found] == expected
 
 
+@pytest.mark.slow
 @needs_browser
 def test_translations_of_the_released_model_are_those_of_the_package(reader, whole):
     for beams in (1, 4):
@@ -202,6 +205,7 @@ def test_translations_of_the_released_model_are_those_of_the_package(reader, who
         assert [best for (best, _), *_ in found] == expected
 
 
+@pytest.mark.slow
 @needs_browser
 @pytest.mark.parametrize("alpha", [0, 0.6, 2.5])
 def test_all_beams_and_their_scores_are_those_of_the_package(reader, whole, alpha):
@@ -232,6 +236,7 @@ def done(reader, name, **request):
     return ask(reader, "translate", name, request)[-1]
 
 
+@pytest.mark.slow
 @needs_browser
 @pytest.mark.parametrize(
     ("name", "text"), [("grammar", "The black cat sleeps."), ("eng-fra", ENGLISH[3])]
@@ -251,6 +256,7 @@ def test_the_weights_are_those_of_the_translator(reader, whole, name, text, beam
         assert found["log_probability"] == pytest.approx(total)
 
 
+@pytest.mark.slow
 @needs_browser
 def test_a_head_that_is_off_adds_nothing(reader, whole):
     translator, text = (
@@ -294,6 +300,7 @@ def test_a_packed_model_may_stand_in_a_page(packed):
     assert (found["name"], found["languages"]) == (name, ["en", "</script>"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bits", [6, 8])
 def test_rounding_moves_no_weight_by_more_than_half_a_step(packed, bits):
     translator = packed["eng-fra"][0]
@@ -311,6 +318,7 @@ def test_a_row_of_zeros_stays_one(packed):
     assert not any(np.array(weight).any() for weight in web.rounded(zeros).model.weights)
 
 
+@pytest.mark.slow
 def test_what_the_engine_does_not_know_is_refused(packed, monkeypatch):
     translator, _ = packed["paper"]
     with pytest.raises(InputError, match=r"Expected 6 or 8 bits. Received: 7."):

@@ -140,6 +140,7 @@ def test_colours_are_those_of_all_figures():
         assert tuple(colours) == TOKENS[token], token
 
 
+@pytest.mark.slow
 def test_the_front_end_is_light_and_asks_nobody(figure):
     html = figure.html
     weight = len(gzip.compress((html + web.engine()).encode()))
@@ -232,6 +233,7 @@ def test_words_and_heads_are_reached_with_the_keyboard(window, book):
     assert window.evaluate("document.activeElement.dataset.look") == "1:0"
 
 
+@pytest.mark.slow
 @needs_browser
 def test_it_writes_word_by_word_unless_motion_is_unwanted(window, book):
     window.open(book, motion="no-preference")
@@ -305,6 +307,7 @@ def test_it_translates_what_is_typed(loaded, grammar):
     assert loaded.complaints == []
 
 
+@pytest.mark.slow
 @needs_browser
 def test_a_head_that_is_off_changes_what_is_written(loaded, grammar):
     whole = write(loaded, WIDE)
@@ -333,6 +336,7 @@ def test_a_head_that_is_off_changes_what_is_written(loaded, grammar):
     assert texts(loaded, ".grid .off") == []
 
 
+@pytest.mark.slow
 @needs_browser
 def test_four_beams_are_searched_and_ranked(loaded, grammar):
     write(loaded, WIDE)

@@ -171,6 +171,7 @@ def test_the_longest_sentence_is_translated(reader):
     assert answers(reader, text="cat " * 100)[-1]["kind"] == "done"
 
 
+@pytest.mark.slow
 def test_many_translations_leave_nothing_behind(reader):
     def used():
         reader.ask("HeapProfiler.collectGarbage")

@@ -70,6 +70,7 @@ EXAMINATIONS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", VARIANTS)
 def test_a_variant_fails_its_own_examination_and_no_other(name):
     model = wires.build(name, 12, 12, **SMALL)

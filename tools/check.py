@@ -1,10 +1,14 @@
-"""Check everything, in two queues side by side, and count: `make test`.
+"""Check everything, in two queues side by side, and count: `make test`, and then `make slow`.
+
+    .venv/bin/python -m tools.check test|slow [STAGE ...]
 
 A stage that fails does not keep the others from running. One queue alone would leave cores idle
 whenever a stage begins or ends; each process gets its share of the threads.
 """
 
 import asyncio
+import json
+import math
 import os
 import re
 import sys
@@ -29,6 +33,8 @@ NBVAL = [
 # A notebook is one chain of cells, and a test file shares its models: files are never split, and
 # taken as they are listed: the long ones first, so that the last ones end together.
 PARALLEL = [f"--numprocesses={WORKERS}", "--dist=loadfile", "--no-loadscope-reorder"]
+
+COSTS = notebooks.ROOT / "results" / "tested" / "colab.json"
 
 # What is built from the layers, and tested with them: its tests would prove the same twice.
 BUILT_FROM_LAYERS = r"explore_page|benchmarks|experiments|nlp104.figures|nlp104.cli\.main"
@@ -60,27 +66,42 @@ def compile_fast(jax=None):
     return flags
 
 
+def longest_first(chapters):
+    """Chapters by what they cost when they were last tried as in Colab; new ones come first."""
+    record = json.loads(COSTS.read_text(encoding="utf-8"))["chapters"]
+
+    def cost(path):
+        name = path.relative_to(notebooks.ROOT).with_suffix("").as_posix()
+        return record[name]["CPU seconds"] if name in record else math.inf
+
+    return sorted(chapters, key=cost, reverse=True)
+
+
 def queues(root=notebooks.ROOT):
-    """The stages that follow each other, twice: name, command and environment of each."""
+    """For each target of `make` two queues of stages: name, command and environment of each."""
     tensorflow = notebooks.environment(**limits())
     jax = notebooks.environment(**limits(), KERAS_BACKEND="jax", XLA_FLAGS=compile_fast())
     ruff = [sys.executable, "-m", "ruff"]
     tests = sorted(root.glob("tests/**/test_*.py"), key=lambda path: -path.stat().st_size)
     on_jax = filter(uses_a_backend, tests)
-    chapters = reversed(notebooks.chapters(root))  # the book ends with whole trainings
-    return [
-        [
-            ("ruff check", [*ruff, "check", "--quiet"], None),
-            ("ruff format", [*ruff, "format", "--check", "--quiet"], None),
-            ("mypy", [sys.executable, "-m", "mypy", "--no-error-summary"], None),
-            ("book", ["make", "--no-print-directory", "book"], None),
-            ("notebooks", [*NBVAL, *PARALLEL, *map(str, chapters)], tensorflow),
+    chapters = longest_first(notebooks.chapters(root))
+    package = [*PYTEST, *PARALLEL, *map(str, tests)]
+    return {
+        "test": [
+            [
+                ("ruff check", [*ruff, "check", "--quiet"], None),
+                ("ruff format", [*ruff, "format", "--check", "--quiet"], None),
+                ("mypy", [sys.executable, "-m", "mypy", "--no-error-summary"], None),
+                ("book", ["make", "--no-print-directory", "book"], None),
+                ("notebooks", [*NBVAL, *PARALLEL, *map(str, chapters)], tensorflow),
+            ],
+            [("package", [*package, "-m", "not slow and not long"], tensorflow)],
         ],
-        [
-            ("package, JAX", [*PYTEST, *PARALLEL, *map(str, on_jax)], jax),
-            ("package, TensorFlow", [*PYTEST, *PARALLEL, *map(str, tests)], tensorflow),
+        "slow": [
+            [("package, JAX", [*PYTEST, *PARALLEL, *map(str, on_jax)], jax)],
+            [("package, slow", [*package, "-m", "slow and not long"], tensorflow)],
         ],
-    ]
+    }
 
 
 async def run(name, command, environment, report):
@@ -115,8 +136,8 @@ def clock(seconds):
     return f"{int(seconds) // 60} min {int(seconds) % 60:02d} s"
 
 
-async def run_all(wanted):
-    """Run the stages whose names begin with one of these; a row of the summary for each."""
+async def run_all(target, wanted):
+    """Run the stages of a target whose names begin with one of these; a row for each."""
     with tempfile.TemporaryDirectory() as folder:
 
         async def run_queue(stages):
@@ -133,13 +154,13 @@ async def run_all(wanted):
                 rows.append((name, verdict, *counts, time.monotonic() - start))
             return rows
 
-        finished = await asyncio.gather(*map(run_queue, queues()))
+        finished = await asyncio.gather(*map(run_queue, queues()[target]))
     return [row for rows in finished for row in rows]
 
 
-def main(names):
+def main(target, *names):
     begin = time.monotonic()
-    rows = asyncio.run(run_all(tuple(names)))
+    rows = asyncio.run(run_all(target, names))
     print(f"\n{'stage':22}{'':>8}{'passed':>8}{'failed':>8}{'skipped':>9}{'seconds':>9}")
     for name, verdict, good, bad, skipped, seconds in rows:
         print(f"{name:22}{verdict:>8}{good:8}{bad:8}{skipped:9}{seconds:9.0f}")
@@ -154,4 +175,4 @@ def main(names):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(*sys.argv[1:]))

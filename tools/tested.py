@@ -21,7 +21,7 @@ found it. This page says what keeps both true, and shows what the last long runs
 
 ## At every change
 
-`make test` does all this on a machine with two cores:
+`make test` and `make slow` do all this on a machine with two cores, in half an hour:
 
 - **Every chapter runs** from top to bottom, and each output that does not depend on the machine is
   compared with the one you read ([nbval](https://nbval.readthedocs.io/)). The assertions in folded

@@ -7,7 +7,7 @@ tests, and writes ``results/tested/versions.json``. Rows that are named replace 
 must hold python3.10 to python3.13, and the network a package index; PyTorch is gigabytes. A row
 takes two cores five to ten minutes.
 
-The core are the tests that ``make test`` runs on JAX, too (layers, losses, batches, training,
+The core are the tests that ``make slow`` runs on JAX, too (layers, losses, batches, training,
 decoding, the command line in short), and some of what else is built on other packages: tokenizers,
 corpora, scores, trained models. ``make test`` runs the rest on every Python, with its own pins.
 """
