@@ -2,11 +2,13 @@
 
     python -m experiments.english_french RUN --data fra.txt --epochs 6
     python -m experiments.english_french RUN2 --data fra.txt --start RUN --epochs 1 --anneal
+    python -m experiments.english_french RUN3 --data fra.txt --start RUN2 --written written.tsv
 
 An epoch here is `COPIES` passes over the training pairs. In every pass each English sentence is
 drawn in one of three ways: as it stands; as people type it, in lower case, without its full stop,
 or both; or cut into smaller sub-words than usual (the first merges of its vocabulary only), so that
-rare words are met in parts. The French side is never changed. A stopped run goes on where it was.
+rare words are met in parts. The French side is never changed; ``--written`` brings further pairs,
+the French of which a model wrote (`experiments.distil`). A stopped run goes on where it was.
 """
 
 import argparse
@@ -92,6 +94,7 @@ def main(arguments=None):
     parser.add_argument("--epochs", type=int, default=4, help=f"each {COPIES} passes")
     parser.add_argument("--learning-rate", type=float, default=1e-3, help="the highest")
     parser.add_argument("--anneal", action="store_true", help="let it fall to 0, linearly")
+    parser.add_argument("--written", type=Path, help="further pairs to learn from, tab-separated")
     options = parser.parse_args(arguments)
     keras.utils.set_random_seed(SEED)
     load = load_pretrained if options.start in names() else Translator.load
@@ -99,7 +102,11 @@ def main(arguments=None):
     tokenizer = start.source_tokenizer
     corpus = load_corpus(options.data, seed=SEED)
     options.output.mkdir(parents=True, exist_ok=True)
-    training = copies(corpus.train, tokenizer, options.output)
+    pairs = corpus.train
+    if options.written:
+        lines = options.written.read_text(encoding="utf-8").splitlines()
+        pairs = pairs + [tuple(line.split("\t")) for line in lines]
+    training = copies(pairs, tokenizer, options.output)
     validation = Batches(
         *map(tokenizer.encode_batch, zip(*corpus.validation, strict=True)),
         tokens_per_batch=TOKENS_PER_BATCH,

@@ -254,7 +254,8 @@ def test_execute_leaves_a_failing_notebook_alone(tmp_path, capfd, source, reason
     assert execute.main([str(path)]) == 1
     said = capfd.readouterr()
     assert reason in said.out
-    assert said.err == ""
+    # A kernel that is ended may leave a word of libzmq's, about a socket that is no more.
+    assert re.sub(r"Assertion failed: .*\(src/signaler\.cpp:\d+\)\n", "", said.err) == ""
     assert path.read_text() == before
 
 

@@ -1,0 +1,83 @@
+"""Translate the training part with a released model, and keep what comes near to a person's words.
+
+    python -m experiments.distil NAME written.tsv --data fra.txt
+
+People translate one sentence in many ways, and a small model that learns all of them hesitates
+between them. So for each English sentence the model writes its four best translations, and that
+with the highest sentence BLEU against the people's is kept: pairs that a model of the same size
+can learn from as well (Kim & Rush, 2016, "Sequence-level knowledge distillation", interpolated).
+`experiments.english_french` reads them with ``--written``. A stopped run goes on where it was.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+import numpy as np
+from sacrebleu.metrics import BLEU
+
+from nlp104.data.corpus import load_corpus
+from nlp104.data.tokenizer import END_ID
+from nlp104.decoding.beam_search import NEVER, beam_search
+from nlp104.translation.pretrained import load_pretrained
+
+SEED = 104  # of the split with which the released models were trained
+BEAMS = 4
+ROWS = 256  # sentences that are translated at a time
+AT_A_TIME = 4096  # that are written to the file at a time
+
+
+def candidates(translator, sources):
+    """The best translations of each source, at most `BEAMS`, best first."""
+    ids = translator.source_tokenizer.encode_batch(sources)
+    order = np.argsort([len(row) for row in ids], kind="stable")
+    found = [None] * len(sources)
+    for first in range(0, len(order), ROWS):
+        places = order[first : first + ROWS]
+        rows = np.zeros((len(places), max(len(ids[i]) for i in places) + 1), "int32")
+        for row, i in zip(rows, places, strict=True):
+            row[: len(ids[i]) + 1] = [*ids[i], END_ID]
+        written, scores = beam_search(translator.model, rows, BEAMS, num_best=BEAMS)
+        for i, texts, points in zip(places, written, scores, strict=True):
+            found[i] = [
+                translator.target_tokenizer.decode(text)
+                for text, point in zip(texts, points, strict=True)
+                if point != NEVER
+            ]
+    return found
+
+
+def nearest(texts, references):
+    """The text with the highest sentence BLEU against the references; of equals, the first."""
+    metric = BLEU(effective_order=True)
+    scores = [metric.sentence_score(text, references).score for text in texts]
+    return texts[int(np.argmax(scores))]
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(prog="python -m experiments.distil", description=__doc__)
+    parser.add_argument("name", help="what nlp104.load_pretrained calls the model")
+    parser.add_argument("output", type=Path, help="the file of pairs to write")
+    parser.add_argument("--data", required=True, help="fra.txt")
+    options = parser.parse_args(arguments)
+    translator = load_pretrained(options.name)
+    pairs = load_corpus(options.data, seed=SEED).references("train")
+    done = 0
+    if options.output.exists():
+        done = len(options.output.read_text(encoding="utf-8").splitlines())
+    with options.output.open("a", encoding="utf-8") as file:
+        for first in range(done, len(pairs), AT_A_TIME):
+            sources, references = zip(*pairs[first : first + AT_A_TIME], strict=True)
+            lines = [
+                f"{source}\t{nearest(texts, list(accepted))}\n"
+                for source, texts, accepted in zip(
+                    sources, candidates(translator, sources), references, strict=True
+                )
+            ]
+            file.writelines(lines)
+            file.flush()
+            print(f"{first + len(lines):,} of {len(pairs):,}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
