@@ -2,6 +2,7 @@
 
 import gc
 import weakref
+from functools import partial
 
 import keras
 import numpy as np
@@ -11,8 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nlp104.data.tokenizer import END_ID, PAD_ID, START_ID
+from nlp104.decoding.beam_search import beam_search
 from nlp104.decoding.compiled import EXTRA_LENGTH
 from nlp104.decoding.greedy import greedy
+from nlp104.decoding.sampling import sample
 
 
 @pytest.fixture(scope="module")
@@ -129,15 +132,23 @@ def test_models_do_not_share_programs():
 
 @pytest.mark.slow
 def test_compiles_once_for_many_shapes(monkeypatch):
-    """TensorFlow traces once; where each shape is compiled, shapes are rounded up."""
+    """TensorFlow traces once, when asked again; where shapes are compiled, they are rounded up."""
     traces = traced_shapes(monkeypatch)
     model = make_model()
     for batch, length in ((1, 5), (3, 9), (4, 11), (3, 6), (1, 4)):
         greedy(model, random_sources(batch, batch, length))
     if keras.backend.backend() == "tensorflow":
-        assert traces == [(None, None)]
+        assert traces == [(1, 5), (None, None)]
     elif keras.backend.backend() == "jax":
         assert traces == [(1, 16), (4, 16)]
+
+
+@pytest.mark.parametrize("search", [greedy, beam_search, partial(sample, seed=104)])
+def test_the_traced_program_writes_what_was_written_without(search):
+    model, source = make_model(), random_sources(5, 4, 9)
+    first, second, third = (search(model, source, max_length=12) for _ in range(3))
+    np.testing.assert_array_equal(first, second)
+    np.testing.assert_array_equal(first, third)
 
 
 @pytest.mark.slow

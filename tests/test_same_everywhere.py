@@ -50,7 +50,7 @@ def test_it_has_learnt(one_thread):
     assert loss[-1] < loss[0] - 0.1
 
 
-@pytest.mark.parametrize("backend, threads", [("tensorflow", 2), ("jax", 2), ("torch", 2)])
+@pytest.mark.parametrize(("backend", "threads"), [("tensorflow", 2), ("jax", 2), ("torch", 2)])
 def test_threads_and_backends_change_the_last_digits_only(one_thread, folder, backend, threads):
     """They add numbers in another order; twenty steps of Adam carry that on."""
     loss, weights = train(folder, backend, threads)

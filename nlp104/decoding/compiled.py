@@ -1,10 +1,12 @@
 """Decoding as one program: its arguments made ready, compiled once for each model, run.
 
 A program is a function ``function(model, *arrays, num_steps)`` of `keras.ops` alone, `num_steps`
-being the number of steps that it has space for.
+being the number of steps that it has space for. TensorFlow traces it when it is asked for again: to
+trace takes two seconds, in which it writes a hundred tokens as it stands.
 """
 
 import functools
+import itertools
 import weakref
 
 import keras
@@ -72,7 +74,7 @@ def _check_prompts(ids, lengths, limits):
 
 
 def run(function, model, arrays, num_steps, jit_compile, **settings):
-    """Run a program, compiled for the first call with this model and these settings.
+    """Run a program, compiled for this model and these settings.
 
     Args:
         function: ``function(model, *arrays, num_steps=…, **settings)``, which returns a tuple of
@@ -117,7 +119,14 @@ def _compile(function, model, arrays, jit_compile):
             return tf.function(graph, jit_compile=True, autograph=False)
         # One trace for all shapes.
         signature = [tf.TensorSpec([None] * array.ndim, array.dtype) for array in arrays]
-        return tf.function(graph, [*signature, tf.TensorSpec([], "int32")], autograph=False)
+        signature.append(tf.TensorSpec([], "int32"))
+        program = tf.function(graph, signature, autograph=False)
+        calls = itertools.count()
+
+        def from_the_second_call_on(*arguments):
+            return program(*arguments) if next(calls) else graph(*map(tf.constant, arguments))
+
+        return from_the_second_call_on
     if backend == "jax":
         import jax
 
