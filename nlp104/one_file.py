@@ -1,7 +1,7 @@
 """The Transformer in one file: words, model, training and translation in nothing but Keras.
 
-    python -m nlp104.one_file             the book's small language; a minute and a half, two cores
-    python -m nlp104.one_file pairs.tsv   your own: a sentence, a tab, its translation on each line
+    python -m nlp104.one_file                the book's small language; a minute and a half
+    python -m nlp104.one_file pairs.tsv 10   a sentence, a tab, its translation on each line; epochs
 
 Numbered sections are those of "Attention is all you need" (Vaswani et al., 2017, arXiv 1706.03762).
 """
@@ -30,6 +30,8 @@ class Vocabulary:
         words = [word for word, _ in counts.most_common(size - 4)]
         self.words = ["", "[UNK]", "[START]", "[END]", *words]
         self.ids = {word: i for i, word in enumerate(self.words)}
+        glued = Counter(re.findall(r"\S([^\w\s])", " ".join(texts)))  # no blank before it
+        self.glued = {sign for sign, count in glued.items() if 2 * count > counts[sign]}
 
     @staticmethod
     def split(text):
@@ -39,8 +41,8 @@ class Vocabulary:
         return [self.ids.get(word, UNKNOWN) for word in self.split(text)]
 
     def decode(self, ids):
-        text = " ".join(self.words[i] for i in ids)
-        return re.sub(r"(?<=') | (?=[.,])", "", text)  # l' animal . becomes l'animal.
+        text = "".join(w if w in self.glued else f" {w}" for w in (self.words[i] for i in ids))
+        return text.replace("' ", "'").strip()  # l' animal . becomes l'animal.
 
 
 def pad(rows):
@@ -64,8 +66,7 @@ class Batches(keras.utils.PyDataset):
         """Brings other sentences together, of like length again."""
         random.shuffle(self.rows)
         self.rows.sort(key=lambda row: (len(row[1]), len(row[0])))
-        starts = range(0, len(self.rows), self.size)
-        self.batches = [self.rows[start : start + self.size] for start in starts]
+        self.batches = [self.rows[i : i + self.size] for i in range(0, len(self.rows), self.size)]
         # Keras sees from the first two batches which axes vary: the shortest one and the longest.
         self.batches.insert(1, self.batches.pop())
 
@@ -288,12 +289,11 @@ def main(path=None, epochs=3):
     model(training[0][0])  # its weights are made when it is first called
     compile_model(model, steps=int(epochs) * len(training))
     model.fit(training, validation_data=validation, epochs=int(epochs), verbose=2)
-    texts, answers = zip(*test, strict=True)
-    translations = translate(model, texts, source, target)
-    right = np.mean([t == a for t, a in zip(translations, answers, strict=True)])
-    for text, translation in zip(texts[:5], translations, strict=False):
+    translations = translate(model, [text for text, _ in test], source, target)
+    right = np.mean([t == answer for t, (_, answer) in zip(translations, test, strict=True)])
+    for (text, _), translation in zip(test[:5], translations, strict=False):
         print(f"{text}\n    {translation}")
-    print(f"{right:.1%} of {len(texts)} sentences never seen are exactly right")
+    print(f"{right:.1%} of {len(test)} sentences never seen are exactly right")
 
 
 if __name__ == "__main__":

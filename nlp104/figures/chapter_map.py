@@ -172,7 +172,7 @@ def _draw(topic):
     foot = high + 3 * step  # below the first layer of both
     drawing.wire([(RIGHT, 20), (RIGHT, foot + 64)])
     drawing.wire([(LEFT, high + step - 14), (LEFT, foot + 64)])
-    for x, top, side in ((LEFT, high + step, -8), (RIGHT, high, BOX)):
+    for x, top, side in ((LEFT, high + step, -8), (RIGHT, high, -32)):
         size = {
             "x": x - BOX / 2 - 11,
             "y": top - 6,
