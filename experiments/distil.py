@@ -4,9 +4,10 @@
 
 People translate one sentence in many ways, and a small model that learns all of them hesitates
 between them. So for each English sentence the model writes its four best translations, and that
-with the highest sentence BLEU against the people's is kept: pairs that a model of the same size
-can learn from as well (Kim & Rush, 2016, "Sequence-level knowledge distillation", interpolated).
-`experiments.english_french` reads them with ``--written``. A stopped run goes on where it was.
+with the highest sentence BLEU against the people's is kept, with that score: pairs that a model of
+the same size can learn from as well (Kim & Rush, 2016, "Sequence-level knowledge distillation",
+interpolated). `experiments.english_french` reads them with ``--written``. A stopped run goes on
+where it was.
 """
 
 import argparse
@@ -48,10 +49,16 @@ def candidates(translator, sources):
 
 
 def nearest(texts, references):
-    """The text with the highest sentence BLEU against the references; of equals, the first."""
+    """The text with the highest sentence BLEU against the references, and its score.
+
+    Example:
+        >>> nearest(["Il dort.", "Elle dort bien."], ["Elle dort."])
+        ('Elle dort bien.', 55.03...)
+    """
     metric = BLEU(effective_order=True)
     scores = [metric.sentence_score(text, references).score for text in texts]
-    return texts[int(np.argmax(scores))]
+    best = int(np.argmax(scores))
+    return texts[best], scores[best]
 
 
 def main(arguments=None):
@@ -68,15 +75,12 @@ def main(arguments=None):
     with options.output.open("a", encoding="utf-8") as file:
         for first in range(done, len(pairs), AT_A_TIME):
             sources, references = zip(*pairs[first : first + AT_A_TIME], strict=True)
-            lines = [
-                f"{source}\t{nearest(texts, list(accepted))}\n"
-                for source, texts, accepted in zip(
-                    sources, candidates(translator, sources), references, strict=True
-                )
-            ]
-            file.writelines(lines)
+            found = candidates(translator, sources)
+            for source, texts, accepted in zip(sources, found, references, strict=True):
+                text, score = nearest(texts, accepted)
+                file.write(f"{source}\t{text}\t{score:.1f}\n")
             file.flush()
-            print(f"{first + len(lines):,} of {len(pairs):,}", flush=True)
+            print(f"{first + len(found):,} of {len(pairs):,}", flush=True)
 
 
 if __name__ == "__main__":

@@ -38,6 +38,7 @@ LOWER, BARE, BOTH = 1, 2, 3
 TYPED, IN_PARTS = 0.3, 0.25  # shares of the English sentences
 MERGES = (500, 1000, 2000, 4000)
 DROPOUT = 0.15
+NEAR = 30  # sentence BLEU from which on a written translation is learnt from
 TOKENS_PER_BATCH = 2048
 WARMUP = 1000
 
@@ -104,8 +105,8 @@ def main(arguments=None):
     options.output.mkdir(parents=True, exist_ok=True)
     pairs = corpus.train
     if options.written:
-        lines = options.written.read_text(encoding="utf-8").splitlines()
-        pairs = pairs + [tuple(line.split("\t")) for line in lines]
+        rows = (line.split("\t") for line in options.written.read_text("utf-8").splitlines())
+        pairs = pairs + [(source, text) for source, text, score in rows if float(score) >= NEAR]
     training = copies(pairs, tokenizer, options.output)
     validation = Batches(
         *map(tokenizer.encode_batch, zip(*corpus.validation, strict=True)),

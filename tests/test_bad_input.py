@@ -4,14 +4,13 @@ import errno
 import io
 import json
 import os
-import resource
 import shutil
-import signal
 import sys
 
 import keras
 import numpy as np
 import pytest
+from full_disk import full_disk
 
 from nlp104.cli import commands
 from nlp104.cli.main import main
@@ -341,17 +340,10 @@ def test_no_permission_to_write(refuses, tmp_path):
 
 
 def test_no_space_left(tmp_path, fails):
-    """A limit on the size of a file stands for a full disk: each write beyond it fails."""
     (tmp_path / "data.tsv").write_text(PAIRS, encoding="utf-8")
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
-    try:
-        options = ["--data", tmp_path / "data.tsv", "--output", tmp_path / "run", *SIZE_OPTIONS]
+    options = ["--data", tmp_path / "data.tsv", "--output", tmp_path / "run", *SIZE_OPTIONS]
+    with full_disk(limit=100):
         message = fails("train", *options)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-        signal.signal(signal.SIGXFSZ, handler)
     assert os.strerror(errno.EFBIG) in message
     assert not list(tmp_path.rglob("*.json"))
 

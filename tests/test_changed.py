@@ -32,6 +32,21 @@ def test_what_has_changed_is_lit_and_nothing_else(layout):
     assert (written.count("LayerNorm"), written.count("RMSNorm")) == (2, 3)
 
 
+def test_queries_and_keys_are_turned_and_values_are_not(layout):
+    svg = tree(DRAWING, layout)
+    found = boxes(svg)
+    x, y, width, height, _ = found["rotary"]
+    around = [box for words, box in found.items() if words.startswith("attention")]
+    assert any(a < x < x + width < a + c and b < y < y + height < b + d for a, b, c, d, _ in around)
+    ends = {"q": [], "k": [], "v": []}
+    for kind, points in wires(svg):
+        if kind.removeprefix("wire s-") in ends:
+            ends[kind[-1]].append(points)
+    assert [len(ways) for ways in ends.values()] == [2, 2, 1]  # below and above; past it
+    for concept, ways in ends.items():
+        assert all((x < points[0] < x + width) == (concept != "v") for points in ways)
+
+
 def test_heads_of_keys_and_values_are_as_many_as_drawn(layout):
     paths = [
         (path.get("class"), path.get("d").count("M"), path.get("style"))

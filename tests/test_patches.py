@@ -29,7 +29,8 @@ def test_patches_are_pieces_of_the_image(layout):
     pieces = IMAGES[3].reshape(4, 2, 2, 4).swapaxes(1, 2)  # [row, column, height, width]
     pixels = np.concatenate([pieces.ravel(), IMAGES[3].ravel()])
     expected = tint(pixels[pixels > 0], 16)
-    np.testing.assert_allclose(strengths(svg, "r"), expected, atol=1e-3)
+    np.testing.assert_allclose(strengths(svg, "ink"), expected, atol=1e-3)
+    assert {g.get("style") for g in svg.iter("g") if len(g)} == {"--cap:1"}  # legible ink
     assert {"it is a 3", "class token", "8 patches as words"} <= set(texts(svg))
     assert sum(r.get("class") == "f-p" for r in svg.iter("rect")) == 9  # the class token has one
 
@@ -45,6 +46,8 @@ def test_a_map_of_places_is_a_row_of_the_similarity(layout):
 
 def test_every_image_stands_above_its_weights(layout):
     svg = tree(patches.looks(IMAGES, WEIGHTS, [f"a {i}" for i in range(7)]), layout)
+    inked = np.concatenate([tint(image[image > 0], 16) for image in IMAGES])
+    np.testing.assert_allclose(strengths(svg, "ink"), inked, atol=1e-3)
     expected = [tint(weights.ravel(), weights.max()) for weights in WEIGHTS]
     np.testing.assert_allclose(strengths(svg, "a"), np.concatenate(expected), atol=1e-3)
     assert [text for text in texts(svg) if text.startswith("a ")] == [f"a {i}" for i in range(7)]

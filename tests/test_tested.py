@@ -30,6 +30,17 @@ def test_what_differs_is_not_counted():
     assert "Together 39 of 41 cells are alike. Python 3.13.0." in table
 
 
+def test_a_row_of_passes_is_told_from_its_last_failure_on():
+    passes = [
+        {"cores": 2, "cells": 9, "failed": ["masks Cell 1"]},
+        {"cores": 1, "cells": 9, "failed": []},
+        {"cores": 2, "cells": 9, "failed": []},
+    ]
+    said = tested.repeats_sentence(passes)
+    assert said.startswith("The last 2 times")
+    assert "1 of them on one core alone, all 18 cells" in said
+
+
 def test_what_came_of_the_kills():
     said = tested.kills_sentence(
         {"kills": {"while it began": 1, "while it trained": 9}, "runs": 1, "same": 0}

@@ -8,6 +8,7 @@ import signal
 import keras
 import numpy as np
 import pytest
+from full_disk import full_disk
 
 from nlp104.data.batches import Batches
 from nlp104.training import loop
@@ -538,6 +539,23 @@ def test_no_half_written_file(tmp_path):
         temporary.write_text("new")
     assert path.read_text() == "new"
     assert os.listdir(tmp_path) == ["file.txt"]
+
+
+@EXACT
+def test_a_disk_that_fills_between_epochs_costs_nothing_that_is_saved(tmp_path):
+    whole, run = make_toy(), tmp_path / "run"
+    history = train(whole, make_batches(), epochs=2, output=tmp_path / "whole", verbose=0)
+    train(make_toy(), make_batches(), epochs=1, output=run, verbose=0)
+    before = {path.name: path.read_bytes() for path in (run / "checkpoints").iterdir()}
+    room = len(before["epoch-0001.weights.h5"]) // 2
+    resumed = make_toy()
+    with full_disk(room), pytest.raises(OSError, match="File too large") as error:
+        train(resumed, make_batches(), epochs=2, output=run, resume=True, verbose=0)
+    assert error.value.filename == str(run / "checkpoints")
+    assert {path.name: path.read_bytes() for path in (run / "checkpoints").iterdir()} == before
+    parts = train(resumed, make_batches(), epochs=2, output=run, resume=True, verbose=0)
+    assert same(everything(resumed), everything(whole))
+    assert without_time(parts) == without_time(history)
 
 
 def test_checkpoints_are_in_the_order_of_epochs(tmp_path):

@@ -1,7 +1,7 @@
 """How this book is tested: `python -m tools.tested` writes the page from what runs have left.
 
-The runs take long; each keeps what it found in ``results/tested``: `tools.colab`, `tools.versions`
-and `tools.kills`.
+The runs take long; each keeps what it found in ``results/tested``: `tools.colab`, `tools.repeat`,
+`tools.versions` and `tools.kills`.
 """
 
 import json
@@ -9,15 +9,16 @@ import json
 import nbformat
 
 from experiments import records
-from tools import colab, notebooks, versions
+from tools import colab, notebooks, repeat, versions
 
 PAGE = notebooks.ROOT / "book" / "how-this-book-is-tested.md"
 
 TEMPLATE = """\
 # How this book is tested
 
-A number in this book is not typed in. A cell prints it, or a stored run names the command that
-found it. This page says what keeps both true, and shows what the last long runs found.
+A number in this book has a source. A cell prints it, or a stored run names the command that found
+it; what we counted by reading says so. This page says what keeps that true, and shows what the last
+long runs found.
 
 ## At every change
 
@@ -39,6 +40,10 @@ Each chapter alone, in an empty folder, without a network, with Colab's versions
 counts the cells whose compared output is the one in this book.
 
 {colab}
+
+## Again and again
+
+{repeats}
 
 ## On other versions
 
@@ -99,6 +104,18 @@ def kills_sentence(record):
     )
 
 
+def repeats_sentence(passes):
+    """What came of the notebooks that were executed again and again."""
+    row = repeat.in_a_row(passes)
+    alone = sum(each["cores"] == 1 for each in row)
+    cells = sum(each["cells"] for each in row)
+    return (
+        f"The last {len(row)} times that all notebooks were executed and compared, each time in "
+        f"another order, {alone} of them on one core alone, all {cells:,} cells gave the stored "
+        "output, or an output that may differ (`python -m tools.repeat 10`)."
+    )
+
+
 def read(path):
     return json.loads(path.read_text(encoding="utf-8"))
 
@@ -107,6 +124,7 @@ def page():
     """The page, as text."""
     return TEMPLATE.format(
         colab=colab_table(read(colab.RECORD)),
+        repeats=repeats_sentence(read(repeat.RECORD)["passes"]),
         versions=versions.table(read(versions.RECORD)),
         kills=kills_sentence(read(records.RESULTS / "tested" / "kills.json")),
     )

@@ -94,6 +94,14 @@ def looks(images, weights, titles):
     return Layouts(*(_looks(*size, images, weights, titles) for size in ((WIDE, 6), (NARROW, 3))))
 
 
+def _pixels(drawing, x, y, image, size):
+    """Ink, in the colour of the letters: as strong on a dark page as on a light one."""
+    pixels = Drawing(drawing.width)
+    pixels.matrix(x, y, image, "ink", width=size, height=size, most=INK)
+    # Nothing is written on them, so the strongest may be full.
+    drawing.add("g", "".join(pixels.elements), style="--cap:1")
+
+
 def _reading(width, image, answer):
     """From the bottom up: the image, its patches, the words, the encoder, the answer."""
     drawing, tokens, top = Drawing(width), 9, 150
@@ -118,10 +126,10 @@ def _reading(width, image, answer):
         for column in range(2):
             patch = image[2 * row : 2 * row + 2, 4 * column : 4 * column + 4]
             place = left + 192 + 56 * column, foot + 34 * row
-            drawing.matrix(*place, patch, "r", width=12, height=12, most=INK)
+            _pixels(drawing, *place, patch, 12)
     drawing.wire([(left + 244, foot - 4), (left + 244, top + 72)], arrow=True)
     drawing.wire([(left + 140, foot + 64), (left + 182, foot + 64)], arrow=True)
-    drawing.matrix(left, foot, image, "r", width=16, height=16, most=INK)
+    _pixels(drawing, left, foot, image, 16)
     frame = {"width": 64, "height": 32, "rx": 4, "class_": "outline s-a", "stroke_width": 2.25}
     drawing.add("rect", x=left, y=foot + 32, **frame)
     return drawing.svg(foot + 130)
@@ -151,11 +159,8 @@ def _looks(width, across, images, weights, titles):
     for number, (image, weight, title) in enumerate(zip(images, weights, titles, strict=True)):
         x, y = number % across * pitch, number // across * high
         drawing.text(x, y + 10, title, strong=True, size=13)
-        for values, concept, below, most in (
-            (image, "r", 24, INK),
-            (weight, "a", 30 + size, None),
-        ):
-            rows, columns = np.shape(values)
-            cell = {"width": size / columns, "height": size / rows}
-            drawing.matrix(x, y + below, values, concept, most=most, **cell)
+        _pixels(drawing, x, y + 24, image, size / 8)
+        rows, columns = np.shape(weight)
+        cell = {"width": size / columns, "height": size / rows}
+        drawing.matrix(x, y + 30 + size, weight, "a", **cell)
     return drawing.svg(-(-len(images) // across) * high - 22)

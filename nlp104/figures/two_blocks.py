@@ -34,14 +34,14 @@ class _Block(NamedTuple):
     positions: str  # added to the vectors, at the bottom
     first: bool  # whether a norm stands before its part, and not after the sum
     norm: str
-    turned: str  # what is done to queries and keys
+    turned: str  # what is done to queries and keys, and not to values
     shared: int  # heads of keys and values
     network: str
     lit: bool
 
 
 BLOCKS = (
-    _Block("2017", "+ sinusoids", False, "LayerNorm", "", HEADS, "ReLU", False),
+    _Block("2017", "sinusoids", False, "LayerNorm", "", HEADS, "ReLU", False),
     _Block("Today", "", True, "RMSNorm", "rotary", HEADS // 2, "SwiGLU", True),
 )
 
@@ -110,23 +110,30 @@ def _sub_layer(drawing, at, block, middle, bottom, part):
 
 
 def _attention(drawing, at, block, middle, bottom):
-    """Queries, keys and values as cells, one for each head of them."""
-    if block.turned:
-        drawing.wire([(middle, bottom), (middle, bottom - 14)], arrow=True)
-        bottom = _box(drawing, at, middle, bottom - 14, 24, block.turned, "p", lit=True)
+    """Queries, keys and values as cells, one for each head of them; some turn what q and k hold."""
     drawing.wire([(middle, bottom), (middle, bottom - 14)], arrow=True)
-    top, width = bottom - 84, HEADS * at.cell
-    place = {"x": middle - at.box / 2, "y": top, "width": at.box, "height": 70, "rx": 8}
+    height, width = 70 + 40 * bool(block.turned), HEADS * at.cell
+    top, cells = bottom - 14 - height, bottom - 14 - 41
+    place = {"x": middle - at.box / 2, "y": top, "width": at.box, "height": height, "rx": 8}
     drawing.add("rect", **place, class_="box")
     words = {"anchor": "middle", "size": at.size}
     drawing.text(middle, top + 15, "attention", muted=not block.lit, **words)
     gap = (at.box - 3 * width) / 4
+    left = middle - at.box / 2 + gap
+    if block.turned:
+        place = left, top + 37, 2 * width + gap, 22
+        drawing.box(*place, block.turned, "p", lit=True, size=at.size)
     for number, concept in enumerate("qkv"):
         heads = HEADS if concept == "q" else block.shared
-        x = middle - at.box / 2 + gap + number * (width + gap) + width / 2
+        x = left + number * (width + gap) + width / 2
         look = {"width": at.cell, "height": 18, "strength": 1.0 if heads < HEADS else 0.35}
-        drawing.grid(x - heads * at.cell / 2, top + 29, 1, heads, concept, **look)
-        drawing.text(x, top + 58, concept, concept=concept, **words)
+        drawing.grid(x - heads * at.cell / 2, cells, 1, heads, concept, **look)
+        drawing.text(x, cells + 29, concept, concept=concept, **words)
+        if block.turned and concept != "v":
+            drawing.wire([(x, cells), (x, top + 59)], concept)
+        if block.turned:
+            start = cells if concept == "v" else top + 37  # values pass
+            drawing.wire([(x, start), (x, top + 25)], concept, arrow=True)
     return top
 
 

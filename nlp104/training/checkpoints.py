@@ -15,11 +15,12 @@ import keras
 import numpy as np
 
 from nlp104.utils.errors import InputError
-from nlp104.utils.files import replacing
+from nlp104.utils.files import replacing, require_room
 from nlp104.utils.foreign import parse_json, require_arrays, require_numbers
 
 _LOG = logging.getLogger(__name__)
 _PREVIOUS = "previous.npz"  # beside the newest state
+PLACES = 4096  # bytes at most with which a file of HDF5 says where one array is
 
 
 def save_state(path, model, position):
@@ -99,7 +100,9 @@ def save_weights(path, model):
         FloatingPointError: If a weight is not a finite number. Nothing is written then.
     """
     _require_finite(model)
+    size = sum(variable.nbytes for variable in map(keras.ops.convert_to_numpy, model.variables))
     with replacing(path) as temporary:
+        require_room(temporary, size + PLACES * len(model.variables))
         model.save_weights(temporary)
 
 

@@ -26,11 +26,12 @@ _TYPES |= dict.fromkeys(("dtype", "kernel_initializer"), str | dict)
 _TABLE = 2**24  # numbers in a table of sinusoids, which no file holds; the big preset has 2**21
 
 
-def load_model(path):
+def load_model(path, dtype=None):
     """Returns the `Transformer` in a file.
 
     Args:
         path: The file.
+        dtype: The dtype policy with which it shall compute; by default that of the file.
 
     Raises:
         ValueError: If it is damaged, holds something else, or less than it says.
@@ -38,7 +39,11 @@ def load_model(path):
     settings, arrays, numbers = _look(path)
     _check_sizes(settings, arrays, numbers, path)
     try:
-        return keras.saving.load_model(path, compile=False, safe_mode=True)
+        if dtype is None:
+            return keras.saving.load_model(path, compile=False, safe_mode=True)
+        model = Transformer.from_config({**settings, "dtype": dtype})
+        model.load_weights(path)
+        return model
     except MemoryError:
         raise
     except Exception as error:  # a weight of another shape, an activation that is none, …

@@ -45,10 +45,7 @@ def load_pretrained(name: str) -> Translator:
     """
     if name not in names():
         raise ValueError(f"Expected one of {', '.join(names())} as `name`. Received: {name!r}.")
-    stored = Translator.load(FOLDER / name)
-    return Translator(
-        stored.model.with_dtype("float32"), stored.source_tokenizer, stored.target_tokenizer
-    )
+    return Translator.load(FOLDER / name, dtype="float32")
 
 
 def read_card(directory: str | Path) -> dict[str, Any]:

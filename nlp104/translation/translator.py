@@ -231,11 +231,13 @@ class Translator:
             bare.save(temporary)
 
     @classmethod
-    def load(cls, directory: str | Path) -> "Translator":
+    def load(cls, directory: str | Path, dtype: str | None = None) -> "Translator":
         """Loads what `save` saved.
 
         Args:
             directory: The directory.
+            dtype: The dtype policy with which the model shall compute; by default that with which
+                it was saved.
 
         Raises:
             FileNotFoundError: If the directory or one of its files does not exist.
@@ -250,7 +252,7 @@ class Translator:
                 f"Expected a directory with a trained model. Received: {directory}, which {found}."
             )
         tokenizers = load_tokenizers(directory)
-        return cls(load_model(path), *tokenizers)
+        return cls(load_model(path, dtype), *tokenizers)
 
 
 def save_tokenizers(directory: str | Path, source: Tokenizer, target: Tokenizer) -> None:

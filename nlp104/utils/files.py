@@ -5,6 +5,8 @@ import re
 from contextlib import contextmanager
 from pathlib import Path
 
+BLOCK = 2**20  # bytes
+
 
 @contextmanager
 def replacing(path):
@@ -33,6 +35,32 @@ def replacing(path):
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def require_room(path, size):
+    """Raises `OSError` unless a file of so many bytes can be written; it is empty afterwards.
+
+    To be called before HDF5 writes: where a disk fills meanwhile, it takes the process with it.
+
+    Args:
+        path: The file.
+        size: The bytes.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from nlp104.utils.files import require_room
+        >>> require_room("weights.h5", 10_000)
+        >>> Path("weights.h5").stat().st_size
+        0
+    """
+    path = Path(path)
+    try:
+        with path.open("wb") as file:
+            for first in range(0, size, BLOCK):  # zeros: a hole in a file would take no room
+                file.write(bytes(min(BLOCK, size - first)))
+            file.truncate(0)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path.parent)) from error
 
 
 def sweep(directory):
