@@ -1,0 +1,55 @@
+"""A model's own translations as pairs to learn from: that which is nearest to a person's."""
+
+import numpy as np
+import pytest
+
+from experiments import distil
+from nlp104.data.tokenizer import END_ID
+from nlp104.decoding.beam_search import beam_search
+from nlp104.translation.pretrained import load_pretrained
+
+PAIRS = (
+    ("The black cat sleeps.", "Le chat noir dort."),
+    ("The cat sleeps.", "Le chat dort."),
+    ("You do not sleep.", "Tu ne dors pas."),
+    ("The women sleep.", "Les femmes dorment."),
+)
+
+
+@pytest.fixture(scope="module")
+def translator():
+    return load_pretrained("grammar")
+
+
+def test_what_a_person_wrote_is_nearest():
+    texts = ["Il dort.", "Elle ne dort pas.", "Elle dort bien."]
+    text, score = distil.nearest(texts, ["Elle dort bien.", "Elle dort."])
+    assert (text, score) == ("Elle dort bien.", pytest.approx(100))
+    assert distil.nearest(["Il dort.", "Il dort."], ["Elle mange !"])[0] == "Il dort."
+
+
+@pytest.mark.slow
+def test_candidates_are_those_of_the_search(translator):
+    sources = [source for source, _ in PAIRS]
+    found = distil.candidates(translator, sources)
+    assert [texts[0] for texts in found] == translator.translate(sources, num_beams=distil.BEAMS)
+    ids = np.array([[*translator.source_tokenizer.encode(sources[2]), END_ID]])
+    (rows,), (scores,) = beam_search(translator.model, ids, distil.BEAMS, num_best=distil.BEAMS)
+    expected = [translator.target_tokenizer.decode(row) for row in rows[scores > -np.inf]]
+    assert found[2] == expected
+
+
+@pytest.mark.slow
+def test_a_stopped_run_goes_on_where_it_was(tmp_path, monkeypatch):
+    monkeypatch.setattr(distil, "AT_A_TIME", 2)
+    data, output = tmp_path / "pairs.tsv", tmp_path / "written.tsv"
+    data.write_text("".join(f"{s}\t{t}\n" for s, t in PAIRS), encoding="utf-8")
+    assert distil.main(["grammar", str(output), "--data", str(data)]) is None
+    whole = output.read_text(encoding="utf-8")
+    lines = whole.splitlines(keepends=True)
+    assert lines
+    assert all(line.count("\t") == 2 for line in lines)
+    assert "100.0\n" in whole
+    output.write_text("".join(lines[:1]), encoding="utf-8")
+    distil.main(["grammar", str(output), "--data", str(data)])
+    assert output.read_text(encoding="utf-8") == whole
