@@ -30,7 +30,7 @@ def load_pretrained(name: str) -> Translator:
     Args:
         name: ``"grammar"``: English to French, for sentences of `nlp104.data.grammar`;
             ``"eng-fra"``: English to French, for everyday sentences; ``"eng-fra-typed"``: the same,
-            trained longer, and on sentences as people type them, too.
+            trained longer, on sentences as people type them and on its own best French, too.
 
     Returns:
         A `nlp104.translation.Translator`.
