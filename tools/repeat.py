@@ -71,7 +71,7 @@ def main(arguments=None):
     parser.add_argument("times", type=int, help="how many passes")
     parser.add_argument("--cores", type=int, help="of every pass; otherwise all and one in turns")
     options = parser.parse_args(arguments)
-    record = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {"passes": []}
+    record = json.loads(RECORD.read_text(encoding="utf-8"))
     passes = record["passes"]
     for _ in range(options.times):
         seed = len(passes) + 1
