@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tools import check
+
 PROGRAM = Path(__file__).with_name("small_training.py")
 pytestmark = pytest.mark.slow
 
@@ -18,10 +20,9 @@ def train(folder, backend="tensorflow", threads=1):
     if importlib.util.find_spec(backend) is None:
         pytest.skip(f"{backend} is not installed")
     path = folder / f"{backend}-{threads}-{len(list(folder.iterdir()))}.npz"
-    names = ("OMP_NUM_THREADS", "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS")
     environment = {
         **os.environ,
-        **dict.fromkeys(names, str(threads)),
+        **check.limits(threads),
         "KERAS_BACKEND": backend,
         "TF_CPP_MIN_LOG_LEVEL": "3",
     }

@@ -22,6 +22,7 @@ from tools import notebooks
 
 CORES = os.cpu_count() or 1
 WORKERS = min(CORES, 3)  # of a stage; each holds a backend: about 1 GB
+THREADS = max(1, CORES // WORKERS)  # of a worker
 PYTEST = [sys.executable, "-m", "pytest"]
 NBVAL = [
     *PYTEST,
@@ -50,11 +51,10 @@ def uses_a_backend(path):
     return bool(imports("keras")) and not imports(BUILT_FROM_LAYERS)
 
 
-def limits():
-    """The share of the threads that each process gets, as an environment."""
-    threads = str(max(1, CORES // WORKERS))
+def limits(threads=THREADS):
+    """So many threads for a process, by default its share of them, as an environment."""
     names = ("OMP_NUM_THREADS", "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS")
-    return dict.fromkeys(names, threads)
+    return dict.fromkeys(names, str(threads))
 
 
 def compile_fast(jax=None):

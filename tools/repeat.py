@@ -32,14 +32,13 @@ def order(seed, root=notebooks.ROOT):
 def one_pass(seed, cores, command=check.NBVAL, chapters=None):
     """Execute and compare all notebooks; returns what came of it, as a dictionary."""
     workers = [f"--numprocesses={cores}", "--dist=loadfile", "--no-loadscope-reorder"]
-    names = ("OMP_NUM_THREADS", "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS")
     begin = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "report.xml")
         subprocess.run(
             [*command, *workers, f"--junitxml={report}", *map(str, chapters or order(seed))],
             cwd=notebooks.ROOT,
-            env=notebooks.environment(**dict.fromkeys(names, "1")),
+            env=notebooks.environment(**check.limits(threads=1)),
             preexec_fn=lambda: os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores]),
             stdout=subprocess.DEVNULL,
             check=False,  # its report says it
