@@ -148,6 +148,16 @@ def test_keras_waits_until_it_is_needed(code):
     assert said.returncode == 0, said.stderr.decode()
 
 
+def test_garbage_is_collected_again_after_the_imports_of_a_command():
+    code = (
+        "from nlp104.cli.main import _import_commands\n_import_commands()\n"
+        "import gc, sys; sys.exit(not (gc.isenabled() and gc.get_freeze_count() > 10_000))"
+    )
+    environment = {**os.environ, "KERAS_BACKEND": "jax"}
+    said = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment)
+    assert said.returncode == 0
+
+
 # What is said about it.
 
 OTHER_NAMES = {"nlp104.results"}  # the folder `results`, by the name that it is packaged under

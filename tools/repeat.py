@@ -1,11 +1,14 @@
 """Do the notebooks give the same outputs again and again? `python -m tools.repeat 10`.
 
-Executes and compares all of them so often, in another order each time, in turns on all cores and
-on one. What came of each pass is added to ``results/tested/repeats.json``; a pass takes a quarter
-of an hour on two cores, and twice as long on one. The seed of an order is the number of its pass.
+Executes and compares all of them so often, in another order each time: in turns once on all cores,
+then on each core alone, side by side. What came of each pass is added to
+``results/tested/repeats.json``; such a turn takes a quarter of an hour on two cores. The seed of an
+order is the number of its pass.
 """
 
 import argparse
+import concurrent.futures
+import itertools
 import json
 import os
 import random
@@ -29,17 +32,35 @@ def order(seed, root=notebooks.ROOT):
     return chapters
 
 
-def one_pass(seed, cores, command=check.NBVAL, chapters=None):
-    """Execute and compare all notebooks; returns what came of it, as a dictionary."""
-    workers = [f"--numprocesses={cores}", "--dist=loadfile", "--no-loadscope-reorder"]
+def turns(times, done=0, cores=None):
+    """Which passes are run side by side: one on all cores, or one on each of them.
+
+    Args:
+        times: number of passes.
+        done: number of passes before these.
+        cores: numbers of the cores; by default those that this process may use.
+
+    Yields:
+        For each turn a list of pairs: the number of a pass, and the cores that it is held to.
+    """
+    cores = sorted(cores or os.sched_getaffinity(0))
+    groups = itertools.cycle([[cores], [[core] for core in cores]])
+    numbers = iter(range(done + 1, done + times + 1))
+    while turn := [(number, held) for held, number in zip(next(groups), numbers, strict=False)]:
+        yield turn
+
+
+def one_pass(seed, cores, command=check.NBVAL):
+    """Execute and compare all notebooks on some cores; what came of it, as a dictionary."""
+    workers = [f"--numprocesses={len(cores)}", "--dist=loadfile", "--no-loadscope-reorder"]
+    held = ["taskset", "--cpu-list", ",".join(map(str, cores))]
     begin = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "report.xml")
         subprocess.run(
-            [*command, *workers, f"--junitxml={report}", *map(str, chapters or order(seed))],
+            [*held, *command, *workers, f"--junitxml={report}", *map(str, order(seed))],
             cwd=notebooks.ROOT,
             env=notebooks.environment(**check.limits(threads=1)),
-            preexec_fn=lambda: os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores]),
             stdout=subprocess.DEVNULL,
             check=False,  # its report says it
         )
@@ -52,7 +73,7 @@ def one_pass(seed, cores, command=check.NBVAL, chapters=None):
     seconds = round(time.monotonic() - begin)
     return {
         "seed": seed,
-        "cores": cores,
+        "cores": len(cores),
         "cells": len(cells),
         "failed": failed,
         "seconds": seconds,
@@ -68,16 +89,14 @@ def in_a_row(passes):
 def main(arguments=None):
     parser = argparse.ArgumentParser(prog="python -m tools.repeat", description=__doc__)
     parser.add_argument("times", type=int, help="how many passes")
-    parser.add_argument("--cores", type=int, help="of every pass; otherwise all and one in turns")
     options = parser.parse_args(arguments)
     record = json.loads(RECORD.read_text(encoding="utf-8"))
     passes = record["passes"]
-    for _ in range(options.times):
-        seed = len(passes) + 1
-        cores = options.cores or (check.CORES if seed % 2 else 1)
-        passes.append(one_pass(seed, cores))
+    for turn in turns(options.times, len(passes)):
+        with concurrent.futures.ThreadPoolExecutor(len(turn)) as pool:
+            passes += pool.map(one_pass, *zip(*turn, strict=True))
         records.write(RECORD, record)
-        print(passes[-1], flush=True)
+        print(*passes[-len(turn) :], sep="\n", flush=True)
     return int(len(in_a_row(passes)) < options.times)
 
 

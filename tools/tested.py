@@ -108,7 +108,10 @@ def repeats_sentence(passes):
     """What came of the notebooks that were executed again and again."""
     row = repeat.in_a_row(passes)
     if not row:
-        return "The notebooks wait for it since their last change (`python -m tools.repeat 10`)."
+        return (
+            "Since the last change to the notebooks they have not been executed again in other "
+            "orders (`python -m tools.repeat 10`)."
+        )
     alone = sum(each["cores"] == 1 for each in row)
     cells = sum(each["cells"] for each in row)
     return (
