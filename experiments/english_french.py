@@ -3,12 +3,15 @@
     python -m experiments.english_french RUN --data fra.txt --epochs 6
     python -m experiments.english_french RUN2 --data fra.txt --start RUN --epochs 1 --anneal
     python -m experiments.english_french RUN3 --data fra.txt --start RUN2 --written written.tsv
+    python -m experiments.english_french RUN4 --data fra.txt --start RUN3 --intermediate-dim 2048
 
 An epoch here is `COPIES` passes over the training pairs. In every pass each English sentence is
 drawn in one of three ways: as it stands; as people type it, in lower case, without its full stop,
 or both; or cut into smaller sub-words than usual (the first merges of its vocabulary only), so that
 rare words are met in parts. The French side is never changed; ``--written`` brings further pairs,
-the French of which a model wrote (`experiments.distil`). A stopped run goes on where it was.
+the French of which a model wrote (`experiments.distil`); ``--intermediate-dim`` widens the
+feed-forward networks, with neurons that change nothing before they have learnt something. A stopped
+run goes on where it was.
 """
 
 import argparse
@@ -85,6 +88,20 @@ def copies(pairs, tokenizer, folder):
     return Batches(sources, targets, tokens_per_batch=TOKENS_PER_BATCH, bucket_width=1, seed=SEED)
 
 
+def widen(model, start):
+    """Takes the weights of a model with narrower feed-forward networks, and its function.
+
+    New neurons see something, drawn at random, and say nothing: the rows of the second matrix are
+    zeros, which learn at once.
+    """
+    for variable, old in zip(model.weights, start.get_weights(), strict=True):
+        value = keras.ops.convert_to_numpy(variable).copy()
+        if variable.path.endswith("contract/kernel"):
+            value[:] = 0
+        value[tuple(map(slice, old.shape))] = old
+        variable.assign(value)
+
+
 def main(arguments=None):
     parser = argparse.ArgumentParser(
         prog="python -m experiments.english_french", description=__doc__
@@ -96,6 +113,7 @@ def main(arguments=None):
     parser.add_argument("--learning-rate", type=float, default=1e-3, help="the highest")
     parser.add_argument("--anneal", action="store_true", help="let it fall to 0, linearly")
     parser.add_argument("--written", type=Path, help="further pairs to learn from, tab-separated")
+    parser.add_argument("--intermediate-dim", type=int, help="neurons, if more than in --start")
     options = parser.parse_args(arguments)
     keras.utils.set_random_seed(SEED)
     load = load_pretrained if options.start in names() else Translator.load
@@ -113,10 +131,13 @@ def main(arguments=None):
         tokens_per_batch=TOKENS_PER_BATCH,
         bucket_width=1,
     )
-    model = Transformer(replace(start.model.config, dropout=DROPOUT), dtype="mixed_bfloat16")
+    config = replace(start.model.config, dropout=DROPOUT)
+    if options.intermediate_dim:
+        config = replace(config, intermediate_dim=options.intermediate_dim)
+    model = Transformer(config, dtype="mixed_bfloat16")
     inputs, _ = training[0]
     model(inputs)
-    model.set_weights(start.model.get_weights())
+    widen(model, start.model)
     steps = options.epochs * len(training)
     warmup = 1 if options.anneal else WARMUP
     schedule = WarmupSchedule(options.learning_rate, warmup, steps if options.anneal else None)

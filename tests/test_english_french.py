@@ -1,0 +1,32 @@
+"""A model that is widened says what it said before, and its new neurons can learn."""
+
+from dataclasses import replace
+
+import numpy as np
+from keras import ops
+
+from experiments import english_french
+from nlp104.training.optimizer import compile_model
+from nlp104.transformer.model import Transformer
+from nlp104.translation.pretrained import load_pretrained
+
+
+def test_a_wider_model_begins_with_the_same_function_and_learns():
+    old = load_pretrained("grammar").model
+    ids = np.array([[5, 9, 11, 3], [7, 3, 0, 0]])
+    inputs = {"encoder_token_ids": ids, "decoder_token_ids": ids}
+    width = old.config.intermediate_dim
+    wide = Transformer(replace(old.config, intermediate_dim=3 * width))
+    wide(inputs)
+    english_french.widen(wide, old)
+    expected, found = (ops.convert_to_numpy(model(inputs)) for model in (old, wide))
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+    new_rows = [w[width:] for w in wide.weights if w.path.endswith("contract/kernel")]
+    assert len(new_rows) == 2 * old.config.num_layers
+    assert not any(np.any(ops.convert_to_numpy(rows)) for rows in new_rows)
+    compile_model(wide, 1e-3)
+    for _ in range(2):  # in the second step the first matrix has something to learn as well
+        wide.train_on_batch(inputs, ids)
+    for weight in wide.weights:
+        if weight.path.endswith("contract/kernel"):
+            assert np.all(np.any(ops.convert_to_numpy(weight)[width:] != 0, axis=0))
