@@ -378,6 +378,16 @@ def test_numbers_leave_out_a_zero_where_a_phone_has_no_room_for_it(columns, text
     assert all(one.x1 <= next_one.x0 for one, next_one in pairwise(boxes))
 
 
+def test_where_not_even_three_characters_fit_next_to_nothing_is_left_out():
+    weights = np.full((1, 12), 0.01)
+    weights[0, :3] = 0.0, 0.42, 0.47
+    figure = plots.heatmap(weights, ["it"], [str(number) for number in range(12)], annotate=True)
+    (axes,) = figure.axes
+    axes.text(0, 0, "near: 0.8")  # no number of a cell
+    style.to_html(figure, "x")
+    assert [label.get_text() for label in axes.texts] == ["", ".42", ".47", *[""] * 9, "near: 0.8"]
+
+
 def test_on_a_phone_a_legend_stands_below_its_panel_where_no_curve_runs():
     figure, axes = plots.grid(1, 2, size=(9.6, 3.4))
     series = {"one": [0, 9], "another": [9, 0], "a third": [4, 5]}

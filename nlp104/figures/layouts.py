@@ -93,10 +93,16 @@ def _scale_below(panels):
 
 
 def _narrow_numbers(axes, cell):
-    """Writes .25 for 0.25 where four characters do not fit a cell of so many inches."""
+    """Writes .25 for 0.25 where four characters do not fit a cell of so many inches.
+
+    Where three hardly fit, next to nothing is left out: a row of .00 and .01 reads as one number.
+    """
     for text in axes.texts:
-        if 4 * LETTER * text.get_fontsize() / 72 > cell:
-            text.set_text(re.sub(r"\b0\.", ".", text.get_text()))
+        number = re.fullmatch(r"(−?)0(\.\d+)", text.get_text())
+        letters = cell / (LETTER * text.get_fontsize() / 72)  # how many of them a cell has room for
+        if number and letters < 4:
+            short = "".join(number.groups())
+            text.set_text("" if letters < 3.3 and short in (".00", ".01") else short)
 
 
 def _in_pairs(panels):

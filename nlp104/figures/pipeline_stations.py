@@ -175,7 +175,7 @@ class _Line(Arranged):
         """Their cells, letters and shapes."""
         queries = "n_Q" if self.cross else "n"
         keys = "n_K" if self.cross else "n"
-        lit = {"X": "q", "Q": "q", "Z": "r", "K": "k", "V": "v"} if self.cross else {}
+        lit = {"X": "r", "Q": "q", "Z": "r", "K": "k", "V": "v"} if self.cross else {}
         shapes = {
             "X": "X", "Z": "Z",
             "Q": f"Q  {queries} × d_k", "K": f"K  {keys} × d_k", "V": f"V  {keys} × d_v",

@@ -24,7 +24,7 @@ KINDS = {  # in this order, with their colours
     "embed, output": "ink",
     "attention": "a",
     "feed-forward": "r",
-    "norms": "p",
+    "norms": "edge",
 }
 EMBEDDING, ATTENTION, FEED_FORWARD, NORMALISATION = range(4)
 
@@ -94,7 +94,7 @@ def _norm(stack, length, around, says):
     x = f"B{length}D"
     return Box(
         stack, "+ norm", f"residual + norm: {around}", says, (("2 ×", x, "rr"),), _one(x),
-        (("$γ$ $β$", "D", "pp"),), NORMALISATION,
+        (("$γ$ $β$", "D", "rr"),), NORMALISATION,
     )  # fmt: skip
 
 
