@@ -16,6 +16,7 @@ from nlp104.decoding.beam_search import beam_search
 from nlp104.decoding.compiled import EXTRA_LENGTH
 from nlp104.decoding.greedy import greedy
 from nlp104.decoding.sampling import sample
+from nlp104.encoding.embedding import TokenAndPositionEmbedding
 
 
 @pytest.fixture(scope="module")
@@ -167,6 +168,21 @@ def test_a_program_does_not_keep_its_model():
     del model
     gc.collect()
     assert reference() is None
+
+
+@pytest.mark.parametrize("search", [greedy, sample, partial(beam_search, num_beams=2)])
+def test_the_embeddings_are_transposed_once_and_not_in_every_step(search, monkeypatch):
+    """XLA would copy all of them each time, which takes as long as the rest of a step."""
+    made, original = [], TokenAndPositionEmbedding.transposed
+
+    def transposed(self):
+        made.append(self)
+        return original(self)
+
+    model = make_model(tie_embeddings=True)
+    monkeypatch.setattr(TokenAndPositionEmbedding, "transposed", transposed)
+    search(model, random_sources(2, batch=2, length=5), max_length=12)
+    assert len(made) == 1
 
 
 @pytest.mark.parametrize(

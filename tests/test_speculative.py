@@ -356,9 +356,9 @@ def test_longer_texts_need_no_new_program(monkeypatch):
     traces = []
     original = LanguageModel.decode_step
 
-    def decode_step(self, token_ids, *arguments):
+    def decode_step(self, token_ids, *arguments, **options):
         traces.append(tuple(token_ids.shape))
-        return original(self, token_ids, *arguments)
+        return original(self, token_ids, *arguments, **options)
 
     model = language_model()
     monkeypatch.setattr(LanguageModel, "decode_step", decode_step)

@@ -140,6 +140,7 @@ def search(model, encoder_token_ids, limits, length_penalty, num_steps, num_beam
     batch = ops.shape(encoder_token_ids)[0]
     encoder_mask = padding_mask(encoder_token_ids)
     encoder_output = model.encode(encoder_token_ids, training=False)
+    kernel = model.output_kernel()
     positions = ops.arange(num_steps, dtype="int32")
     choices = min(num_beams + 1, model.vocabulary_size)  # one of them might be padding
     beams = ops.expand_dims(ops.arange(num_beams, dtype="int32"), 1)  # [num_beams, 1]
@@ -157,7 +158,7 @@ def search(model, encoder_token_ids, limits, length_penalty, num_steps, num_beam
         here = positions == state.step
         history = ops.where(here, beams, state.history)
         logits, cache = model.decode_step(
-            state.tokens, state.step, state.cache, encoder_mask, history
+            state.tokens, state.step, state.cache, encoder_mask, history, kernel
         )
 
         # The `num_beams` most probable of all that one more token can make of the beam: they are

@@ -1,5 +1,7 @@
 """Greedy decoding: the most probable token in every step."""
 
+import functools
+
 from keras import ops
 
 from nlp104.attention.masks import padding_mask
@@ -108,9 +110,10 @@ def begin(model, token_ids, num_steps):
 def _translate(model, sources, num_steps):
     """`[START]` is read, which is no part of what is written."""
     batch, mask = ops.shape(sources)[0], padding_mask(sources)
+    kernel = model.output_kernel()
 
     def read(token, step, cache):
-        return model.decode_step(token, step, cache, mask)
+        return model.decode_step(token, step, cache, mask, output_kernel=kernel)
 
     token = ops.full((batch, 1), START_ID, dtype="int32")
     output = ops.zeros((batch, num_steps), dtype="int32")
@@ -122,4 +125,5 @@ def _continue(model, prompts, num_steps):
     """The first token is read, what follows it is written one place on."""
     cache = model.start_cache(ops.shape(prompts)[0], num_steps)
     first = ops.reshape(prompts[:, 0], (-1, 1))  # a shape that TensorFlow's loop knows
-    return first, prompts, 1, cache, model.decode_step
+    read = functools.partial(model.decode_step, output_kernel=model.output_kernel())
+    return first, prompts, 1, cache, read

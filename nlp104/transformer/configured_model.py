@@ -158,7 +158,5 @@ class ConfiguredModel(TokenMeanLoss):
             name="output_head",
         )
 
-    def _logits(self, x, embedding):
-        if not self.config.tie_embeddings:
-            return self.output_head(x)
-        return self.output_head(x, kernel=embedding.transposed())
+    def _tied_kernel(self, embedding):
+        return embedding.transposed() if self.config.tie_embeddings else None

@@ -80,7 +80,7 @@ class LanguageModel(ConfiguredModel):
         self.output_head.build(vectors_shape)
 
     def call(self, token_ids, training=None):
-        return self._logits(self.encode(token_ids, training=training), self.embedding)
+        return self.output_head(self.encode(token_ids, training=training), self.output_kernel())
 
     def encode(self, token_ids, return_attention_scores=False, training=None):
         """Token ids `[batch, length]` to vectors `[batch, length, hidden_dim]`, without the head.
@@ -130,7 +130,11 @@ class LanguageModel(ConfiguredModel):
             )
         return self.encoder.start_cache(batch_size, max_length)
 
-    def decode_step(self, token_ids, step, cache):
+    def output_kernel(self):
+        """The matrix of the output head, see `Transformer.output_kernel`."""
+        return self._tied_kernel(self.embedding)
+
+    def decode_step(self, token_ids, step, cache, output_kernel=None):
         """Reads the next tokens of each row; the logits of a call on the whole row, in less time.
 
         Args:
@@ -139,6 +143,7 @@ class LanguageModel(ConfiguredModel):
             step: integer scalar, 0 for the first token.
             cache: from `start_cache` or from the step before. What it holds from position `step` on
                 is of no account: a step that is taken again replaces it.
+            output_kernel: what the method of this name returns, if it was made before.
 
         Returns:
             Logits `[batch, length, vocabulary_size]` and the new cache.
@@ -157,7 +162,8 @@ class LanguageModel(ConfiguredModel):
         """
         x = self.embedding(ops.convert_to_tensor(token_ids), offset=step)
         x, cache = self.encoder.step(x, step, cache)
-        return self._logits(x, self.embedding), cache
+        kernel = self.output_kernel() if output_kernel is None else output_kernel
+        return self.output_head(x, kernel), cache
 
     def compute_output_shape(self, token_ids_shape):
         return (*token_ids_shape, self.vocabulary_size)

@@ -81,7 +81,7 @@ class Transformer(ConfiguredModel, SkipsPadding):
         )
         if REAL_TOKENS in inputs:
             x = take_positions(x, inputs[REAL_TOKENS])
-        return self._logits(x, self.decoder_embedding)
+        return self.output_head(x, self.output_kernel())
 
     def encode(self, encoder_token_ids, return_attention_scores=False, training=None):
         """Token ids `[batch, source]` to the encoder's output `[batch, source, hidden_dim]`.
@@ -119,8 +119,8 @@ class Transformer(ConfiguredModel, SkipsPadding):
         )
         if return_attention_scores:
             x, self_scores, cross_scores = x
-            return self._logits(x, self.decoder_embedding), self_scores, cross_scores
-        return self._logits(x, self.decoder_embedding)
+            return self.output_head(x, self.output_kernel()), self_scores, cross_scores
+        return self.output_head(x, self.output_kernel())
 
     def _run_decoder(self, decoder_token_ids, encoder_output, encoder_padding_mask, **options):
         require_token_ids(decoder_token_ids, self.vocabulary_size, "decoder_token_ids")
@@ -173,7 +173,23 @@ class Transformer(ConfiguredModel, SkipsPadding):
         """
         return self.decoder.start_cache(encoder_output, max_length, num_beams)
 
-    def decode_step(self, token_ids, step, cache, encoder_padding_mask=None, history=None):
+    def output_kernel(self):
+        """The matrix of the output head where it is that of the embeddings, else None.
+
+        Whoever takes many steps makes it once: XLA would transpose it anew in each, which takes as
+        long as all else of a step.
+        """
+        return self._tied_kernel(self.decoder_embedding)
+
+    def decode_step(
+        self,
+        token_ids,
+        step,
+        cache,
+        encoder_padding_mask=None,
+        history=None,
+        output_kernel=None,
+    ):
         """Reads the next token; the same logits as `decode` on the whole prefix, in less time.
 
         Several hypotheses of a row can be decoded side by side. When one of them is continued in
@@ -190,6 +206,7 @@ class Transformer(ConfiguredModel, SkipsPadding):
             history: integers `[batch, num_beams, max_length]`, the place among the hypotheses in
                 which a hypothesis was at each position: its own place at position `step`, -1 at
                 those to come. Not needed if there is one hypothesis.
+            output_kernel: what the method of this name returns, if it was made before.
 
         Returns:
             Logits `[batch, num_beams or length, vocabulary_size]` and the new cache.
@@ -212,7 +229,8 @@ class Transformer(ConfiguredModel, SkipsPadding):
         x = self.decoder_embedding(ops.reshape(token_ids, (-1, length)), offset=step)
         x = ops.reshape(x, (*ops.shape(token_ids), x.shape[-1]))  # [batch, num_beams, hidden_dim]
         x, cache = self.decoder.step(x, step, cache, encoder_padding_mask, history)
-        return self._logits(x, self.decoder_embedding), cache
+        kernel = self.output_kernel() if output_kernel is None else output_kernel
+        return self.output_head(x, kernel), cache
 
     def compute_output_shape(self, input_shape):
         return (*input_shape["decoder_token_ids"], self.vocabulary_size)
