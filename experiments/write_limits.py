@@ -117,18 +117,19 @@ def measure():
     return found
 
 
+def record(part):
+    """Measure one part, in a process that was started as it needs, and add it to what is known."""
+    versions = software_versions(keras.backend.backend())
+    runs = records.runs_so_far(PATH) | {part: {"versions": versions, "found": measure()}}
+    records.write(PATH, {"command": "python -m experiments.write_limits", "runs": runs})
+
+
 def main(arguments=None):
     parser = argparse.ArgumentParser(prog="python -m experiments.write_limits", description=__doc__)
-    parser.add_argument("--part", choices=PARTS, help="only this one, in this process")
-    part = parser.parse_args(arguments).part
-    if part:
-        versions = software_versions(keras.backend.backend())
-        runs = records.runs_so_far(PATH) | {part: {"versions": versions, "found": measure()}}
-        records.write(PATH, {"command": "python -m experiments.write_limits", "runs": runs})
-        return
+    parser.parse_args(arguments)
     for part, needs in PARTS.items():
-        command = [sys.executable, "-m", "experiments.write_limits", "--part", part]
-        subprocess.run(command, env=os.environ | needs, check=True)
+        code = f"from experiments import write_limits\nwrite_limits.record({part!r})"
+        subprocess.run([sys.executable, "-c", code], env=os.environ | needs, check=True)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,13 @@
 """The experiment on writing: its products are those of the decoder, and it counts no step twice."""
 
+import json
+
 import numpy as np
 import pytest
 
 from experiments import write_limits
 from nlp104 import Transformer
+from nlp104.figures import results
 
 
 @pytest.mark.parametrize("size", write_limits.SIZES)
@@ -35,3 +38,16 @@ def test_all_take_turns_and_a_step_is_a_part_of_a_call(monkeypatch):
     turns = [calls[i] for i in range(2 * warm, len(calls), repeats)]
     assert turns == ["a", "b", "b", "a", "a", "b", "b", "a"]
     assert found == {name: [1000 / repeats / write_limits.TOKENS] * 4 for name in "ab"}
+
+
+def test_what_is_stored_was_measured_in_every_part():
+    runs = json.loads(results.read("write-limits/limits.json"))["runs"]
+    assert runs.keys() == write_limits.PARTS.keys()
+    for part, run in runs.items():
+        backend = write_limits.PARTS[part]["KERAS_BACKEND"]
+        assert run["versions"]["backend"] == backend
+        for found in run["found"].values():
+            names = {"greedy"} | ({"products alone"} if backend == "jax" else set())
+            assert names <= found.keys()
+            for name in names:
+                assert len(found[name]["rounds"]) == write_limits.ROUNDS
