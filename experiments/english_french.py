@@ -131,9 +131,8 @@ def main(arguments=None):
         tokens_per_batch=TOKENS_PER_BATCH,
         bucket_width=1,
     )
-    config = replace(start.model.config, dropout=DROPOUT)
-    if options.intermediate_dim:
-        config = replace(config, intermediate_dim=options.intermediate_dim)
+    width = options.intermediate_dim or start.model.config.intermediate_dim
+    config = replace(start.model.config, dropout=DROPOUT, intermediate_dim=width)
     model = Transformer(config, dtype="mixed_bfloat16")
     inputs, _ = training[0]
     model(inputs)

@@ -1,13 +1,14 @@
 """What an experiment found, as JSON under ``results``."""
 
 import json
+import statistics
 
 import numpy as np
 
 from nlp104.figures.results import FOLDER as RESULTS
 from nlp104.utils.files import replacing
 
-__all__ = ["RESULTS", "runs_so_far", "spread", "write"]
+__all__ = ["RESULTS", "rounds", "runs_so_far", "spread", "turns", "write"]
 
 
 def write(path, record):
@@ -27,3 +28,17 @@ def spread(values, digits, scale=1):
     """What several seeds found, for a table: the mean and, in brackets, the lowest and highest."""
     mean, low, high = (f"{scale * f(values):.{digits}f}" for f in (np.mean, min, max))
     return f"{mean} ({low}-{high})"
+
+
+def turns(names, count):
+    """The names `count` times over, every other time backwards: a slow minute meets all of them."""
+    for number in range(count):
+        yield from list(names)[:: -1 if number % 2 else 1]
+
+
+def rounds(values, digits):
+    """What several rounds found, for a record: the median, and each."""
+    return {
+        "median": round(statistics.median(values), digits),
+        "rounds": [round(value, digits) for value in values],
+    }

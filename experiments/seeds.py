@@ -56,13 +56,14 @@ def of_run(run, **places):
     translator = Translator.load(run)
     tokenized = settings["tokens"] == "whitespace"
 
-    def scored(part, search):
-        return score(translator, corpus.references(part), tokenized, **SEARCHES[search])
+    def scored(pairs, search):
+        return score(translator, pairs, tokenized, **SEARCHES[search])
 
-    validation = {search: scored("validation", search)[1].score for search in SEARCHES}
+    held_out, pairs = corpus.references("validation"), corpus.references("test")
+    validation = {search: scored(held_out, search)[1].score for search in SEARCHES}
     chosen = max(SEARCHES, key=validation.get)
-    hypotheses, bleu, exact = scored("test", chosen)
-    firsts = [accepted[0] for _, accepted in corpus.references("test")]
+    hypotheses, bleu, exact = scored(pairs, chosen)
+    firsts = [accepted[0] for _, accepted in pairs]
     return {
         "seed": settings["seed"],
         "validation": validation,

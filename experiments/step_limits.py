@@ -15,7 +15,6 @@ writes ``results/step-limits/limits.json``, in three parts, each in a process of
 import argparse
 import os
 import re
-import statistics
 import subprocess
 import sys
 import time
@@ -101,13 +100,9 @@ def speed():
     works = {f"product, {dtype}": product(1536, dtype) for dtype in ("float32", "bfloat16")}
     works |= {"addition": copying()} | {name: step(*what) for name, what in STEPS.items()}
     found = {name: [] for name in works}
-    for number in range(ROUNDS):
-        for name in list(works)[:: -1 if number % 2 else 1]:
-            found[name].append(per_second(*works[name]) / 1e9)
-    return {
-        name: {"median": round(statistics.median(each), 1), "rounds": [round(x, 1) for x in each]}
-        for name, each in found.items()
-    }
+    for name in records.turns(works, ROUNDS):
+        found[name].append(per_second(*works[name]) / 1e9)
+    return {name: records.rounds(each, 1) for name, each in found.items()}
 
 
 def compiled(config, rows, length):

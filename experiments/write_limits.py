@@ -11,7 +11,6 @@ compiled, with one thread for an operation and with all.
 
 import argparse
 import os
-import statistics
 import subprocess
 import sys
 import time
@@ -90,12 +89,11 @@ def milliseconds(works):
     for work in works.values():
         for _ in range(3):  # traces, compiles
             work()
-    for number in range(ROUNDS):
-        for name in list(works)[:: -1 if number % 2 else 1]:
-            begun = time.perf_counter()
-            for _ in range(REPEATS):
-                works[name]()
-            found[name].append(1000 * (time.perf_counter() - begun) / REPEATS / TOKENS)
+    for name in records.turns(works, ROUNDS):
+        begun = time.perf_counter()
+        for _ in range(REPEATS):
+            works[name]()
+        found[name].append(1000 * (time.perf_counter() - begun) / REPEATS / TOKENS)
     return found
 
 
@@ -109,10 +107,7 @@ def measure():
         rounds = milliseconds(works)
         found[size] = {"megabytes of weights": 4e-6 * sum(map(np.prod, matrices(config)))}
         for name, each in rounds.items():
-            found[size][name] = {
-                "median": round(statistics.median(each), 3),
-                "rounds": [round(x, 3) for x in each],
-            }
+            found[size][name] = records.rounds(each, 3)
         print(size, {name: found[size][name]["median"] for name in works}, flush=True)
     return found
 

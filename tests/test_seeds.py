@@ -65,10 +65,10 @@ def run(tmp_path, monkeypatch):
         found = BLEU_OF[pairs[0][0], num_beams, length_penalty]
         return ["b c d e"], Bleu(found, "signature"), 1.0
 
-    settings = {"seed": 7, "tokens": "whitespace"}
-    monkeypatch.setattr(
-        seeds, "read_record", lambda run: {"settings": settings | {"seed": int(str(run))}}
-    )
+    def read_record(run):
+        return {"settings": {"seed": int(run.name), "tokens": "whitespace"}}
+
+    monkeypatch.setattr(seeds, "read_record", read_record)
     monkeypatch.setattr(seeds, "read_corpus", lambda settings, directory: Fake())
     monkeypatch.setattr(seeds.Translator, "load", lambda run: None)
     monkeypatch.setattr(seeds, "score", score)
