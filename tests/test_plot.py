@@ -388,6 +388,15 @@ def test_where_not_even_three_characters_fit_next_to_nothing_is_left_out():
     assert [label.get_text() for label in axes.texts] == ["", ".42", ".47", *[""] * 9, "near: 0.8"]
 
 
+def test_a_curve_keeps_its_colour_from_figure_to_figure():
+    colors = {"one": style.KEY, "another": style.QUERY}
+    (axes,) = plots.curves({"another": [1, 2], "one": [2, 1]}, colors=colors).axes
+    drawn = {line.get_label(): line.get_color() for line in axes.lines}
+    in_legend = [line.get_color() for line in axes.get_legend().get_lines()]
+    assert drawn == colors
+    assert in_legend == [style.QUERY, style.KEY]
+
+
 def test_on_a_phone_a_legend_stands_below_its_panel_where_no_curve_runs():
     figure, axes = plots.grid(1, 2, size=(9.6, 3.4))
     series = {"one": [0, 9], "another": [9, 0], "a third": [4, 5]}

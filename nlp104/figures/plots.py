@@ -158,20 +158,22 @@ def head_grid(weights, rows, columns, *, title="", names=None, mask=None, alignm
 
 
 @styled
-def curves(series, *, points=(), theory=(), log="", axes=None, **labels):
+def curves(series, *, points=(), theory=(), colors=None, log="", axes=None, **labels):
     """Lines, with a legend where there are several.
 
     Args:
         series: from a name to y, or to (x, y). Without x, the places are 1, 2, 3, …
         points: the names to draw as points: what was measured.
         theory: the names to draw as thin dashed lines: what was expected.
+        colors: from each name to its colour, where it shall be the same in several figures.
         log: the axes with a logarithmic scale: "x", "y" or "xy".
         axes: where to draw, from `grid`; a new figure by default.
         **labels: `title`, `x_label`, `y_label`.
     """
     axes = axes or grid()[1][0, 0]
     axes.grid(True)
-    for (name, data), color in zip(series.items(), _colors(series), strict=True):
+    palette = [colors[name] for name in series] if colors else _colors(series)
+    for (name, data), color in zip(series.items(), palette, strict=True):
         x, y = data if isinstance(data, tuple) else (range(1, len(data) + 1), data)
         x = _finite(_array(x), name)
         y = _finite(_array(y, x.shape, name), name)
