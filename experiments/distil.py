@@ -1,13 +1,14 @@
-"""Translate the training part with a released model, and keep what comes near to a person's words.
+"""Translate the training part with a trained model, and keep what comes near to a person's words.
 
     python -m experiments.distil NAME written.tsv --data fra.txt
+    python -m experiments.distil RUN written.tsv --data train --validation valid --test test.2016
 
 People translate one sentence in many ways, and a small model that learns all of them hesitates
 between them. So for each English sentence the model writes its four best translations, and that
 with the highest sentence BLEU against the people's is kept, with that score: pairs that a model of
 the same size can learn from as well (Kim & Rush, 2016, "Sequence-level knowledge distillation",
-interpolated). `experiments.english_french` reads them with ``--written``. A stopped run goes on
-where it was.
+interpolated). `experiments.english_french` reads them with ``--written``, and as every file of
+pairs ``nlp104 train``. A stopped run goes on where it was.
 """
 
 import argparse
@@ -17,10 +18,13 @@ from pathlib import Path
 import numpy as np
 from sacrebleu.metrics import BLEU
 
+from experiments.runs import add_places, settings_and_corpus
 from nlp104.data.corpus import load_corpus
 from nlp104.data.tokenizer import END_ID
 from nlp104.decoding.beam_search import NEVER, beam_search
-from nlp104.translation.pretrained import load_pretrained
+from nlp104.translation.evaluation import join_subwords
+from nlp104.translation.pretrained import load_pretrained, names
+from nlp104.translation.translator import Translator
 
 SEED = 104  # of the split with which the released models were trained
 BEAMS = 4
@@ -48,36 +52,48 @@ def candidates(translator, sources):
     return found
 
 
-def nearest(texts, references):
+def nearest(texts, references, tokenized=False):
     """The text with the highest sentence BLEU against the references, and its score.
+
+    `tokenized` is as of `nlp104.translation.bleu`.
 
     Example:
         >>> nearest(["Il dort.", "Elle dort bien."], ["Elle dort."])
         ('Elle dort bien.', 55.03...)
     """
-    metric = BLEU(effective_order=True)
-    scores = [metric.sentence_score(text, references).score for text in texts]
+    metric = BLEU(effective_order=True, tokenize="none" if tokenized else "13a")
+    read = join_subwords if tokenized else str
+    accepted = [read(reference) for reference in references]
+    scores = [metric.sentence_score(read(text), accepted).score for text in texts]
     best = int(np.argmax(scores))
     return texts[best], scores[best]
 
 
+def translator_and_corpus(name, **places):
+    """A released model, or that of a run, what it learned from, and whether that is tokenised."""
+    if name in names():
+        return load_pretrained(name), load_corpus(places["data"], seed=SEED), False
+    settings, corpus = settings_and_corpus(name, **places)
+    return Translator.load(name), corpus, settings["tokens"] == "whitespace"
+
+
 def main(arguments=None):
     parser = argparse.ArgumentParser(prog="python -m experiments.distil", description=__doc__)
-    parser.add_argument("name", help="what nlp104.load_pretrained calls the model")
+    parser.add_argument("name", help="a released model, or a run's directory")
     parser.add_argument("output", type=Path, help="the file of pairs to write")
-    parser.add_argument("--data", required=True, help="fra.txt")
-    options = parser.parse_args(arguments)
-    translator = load_pretrained(options.name)
-    pairs = load_corpus(options.data, seed=SEED).references("train")
-    done = 0
-    if options.output.exists():
-        done = len(options.output.read_text(encoding="utf-8").splitlines())
-    with options.output.open("a", encoding="utf-8") as file:
+    add_places(parser)
+    options = vars(parser.parse_args(arguments))
+    output = options.pop("output")
+    translator, corpus, tokenized = translator_and_corpus(**options)
+    pairs, done = corpus.references("train"), 0
+    if output.exists():
+        done = len(output.read_text(encoding="utf-8").splitlines())
+    with output.open("a", encoding="utf-8") as file:
         for first in range(done, len(pairs), AT_A_TIME):
             sources, references = zip(*pairs[first : first + AT_A_TIME], strict=True)
             found = candidates(translator, sources)
             for source, texts, accepted in zip(sources, found, references, strict=True):
-                text, score = nearest(texts, accepted)
+                text, score = nearest(texts, accepted, tokenized)
                 file.write(f"{source}\t{text}\t{score:.1f}\n")
             file.flush()
             print(f"{first + len(found):,} of {len(pairs):,}", flush=True)

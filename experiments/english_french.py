@@ -118,6 +118,10 @@ def main(arguments=None):
     keras.utils.set_random_seed(SEED)
     load = load_pretrained if options.start in names() else Translator.load
     start = load(options.start)
+    least = start.model.config.intermediate_dim
+    width = options.intermediate_dim or least
+    if width < least:
+        parser.error(f"Expected --intermediate-dim from {least}, as in --start. Received: {width}.")
     tokenizer = start.source_tokenizer
     corpus = load_corpus(options.data, seed=SEED)
     options.output.mkdir(parents=True, exist_ok=True)
@@ -131,7 +135,6 @@ def main(arguments=None):
         tokens_per_batch=TOKENS_PER_BATCH,
         bucket_width=1,
     )
-    width = options.intermediate_dim or start.model.config.intermediate_dim
     config = replace(start.model.config, dropout=DROPOUT, intermediate_dim=width)
     model = Transformer(config, dtype="mixed_bfloat16")
     inputs, _ = training[0]

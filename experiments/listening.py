@@ -16,11 +16,9 @@ import numpy as np
 from keras import ops
 
 from experiments import records
+from experiments.runs import add_places, settings_and_corpus
 from nlp104.data.batches import Batches
 from nlp104.training.optimizer import compile_model
-from nlp104.training.pipeline import read_corpus
-from nlp104.training.run_record import read_record
-from nlp104.training.settings import PATHS
 from nlp104.translation.translator import Translator
 
 COUNT = 64
@@ -38,8 +36,7 @@ def listening(run, **places):
         [[of every head] of every layer]}, "entropy of equal weights": {kind: number}}`` with the
         kinds of `nlp104.Transformer.attention_scores`, in nats.
     """
-    settings = read_record(run)["settings"] | dict.fromkeys(PATHS) | places
-    pairs = read_corpus(settings, None).validation
+    pairs = settings_and_corpus(run, **places)[1].validation
     drawn = np.random.default_rng(0).permutation(len(pairs))[:COUNT]
     translator = Translator.load(run)
     tokenizers = translator.source_tokenizer, translator.target_tokenizer
@@ -83,8 +80,7 @@ def _entropies(model, inputs):
 def main(arguments=None):
     parser = argparse.ArgumentParser(prog="python -m experiments.listening", description=__doc__)
     parser.add_argument("run", type=Path, help="directory that nlp104 train made")
-    for place in PATHS:
-        parser.add_argument(f"--{place}", default=argparse.SUPPRESS, help="as of nlp104 train")
+    add_places(parser)
     options = parser.parse_args(arguments)
     path = options.run / "listening.json"
     records.write(path, listening(**vars(options)))

@@ -16,9 +16,7 @@ import numpy as np
 from sacrebleu.metrics import BLEU
 
 from experiments import records
-from nlp104.training.pipeline import read_corpus
-from nlp104.training.run_record import read_record
-from nlp104.training.settings import PATHS
+from experiments.runs import add_places, settings_and_corpus
 from nlp104.translation.evaluation import join_subwords, score
 from nlp104.translation.translator import Translator
 
@@ -51,8 +49,7 @@ def of_run(run, **places):
         ``{"seed", "validation": {search: BLEU}, "chosen", "bleu", "half_interval", "exact_match",
         "signature"}``; the last four are of the test part.
     """
-    settings = read_record(run)["settings"] | dict.fromkeys(PATHS) | places
-    corpus = read_corpus(settings, None)
+    settings, corpus = settings_and_corpus(run, **places)
     translator = Translator.load(run)
     tokenized = settings["tokens"] == "whitespace"
 
@@ -79,8 +76,7 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(prog="python -m experiments.seeds", description=__doc__)
     parser.add_argument("name", help="folder of results")
     parser.add_argument("runs", nargs="+", type=Path, help="directories that nlp104 train made")
-    for place in PATHS:
-        parser.add_argument(f"--{place}", default=argparse.SUPPRESS, help="as of nlp104 train")
+    add_places(parser)
     options = vars(parser.parse_args(arguments))
     path, directories = records.RESULTS / options.pop("name") / "seeds.json", options.pop("runs")
     runs = records.runs_so_far(path)

@@ -6,6 +6,8 @@ import pytest
 from experiments import distil
 from nlp104.data.tokenizer import END_ID
 from nlp104.decoding.beam_search import beam_search
+from nlp104.training.run_record import write_record
+from nlp104.training.settings import complete_settings
 from nlp104.translation.pretrained import load_pretrained
 
 PAIRS = (
@@ -26,6 +28,13 @@ def test_what_a_person_wrote_is_nearest():
     text, score = distil.nearest(texts, ["Elle dort bien.", "Elle dort."])
     assert (text, score) == ("Elle dort bien.", pytest.approx(100))
     assert distil.nearest(["Il dort.", "Il dort."], ["Elle mange !"])[0] == "Il dort."
+
+
+def test_sub_words_are_joined_before_they_are_compared():
+    texts = ["ein ha@@ se schläft .", "ein has@@ e schläft ."]
+    reference = ["ein hase schläft ."]
+    assert distil.nearest(texts, reference, tokenized=True) == (texts[0], pytest.approx(100))
+    assert distil.nearest(texts[:1], reference)[1] < 100
 
 
 @pytest.mark.slow
@@ -50,6 +59,13 @@ def test_a_stopped_run_goes_on_where_it_was(tmp_path, monkeypatch):
     assert lines
     assert all(line.count("\t") == 2 for line in lines)
     assert "100.0\n" in whole
+    run = tmp_path / "run"  # the same model, as a run's directory
+    load_pretrained("grammar").save(run)
+    settings = {"data": "pairs.tsv", "tokens": "word"}
+    write_record(run, {"settings": complete_settings(settings)})
+    other = tmp_path / "other.tsv"
+    distil.main([str(run), str(other), "--data", str(data)])
+    assert other.read_text(encoding="utf-8") == whole
     output.write_text("".join(lines[:1]), encoding="utf-8")
     distil.main(["grammar", str(output), "--data", str(data)])
     assert output.read_text(encoding="utf-8") == whole

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from keras import ops
 
 from experiments import english_french
@@ -30,3 +31,11 @@ def test_a_wider_model_begins_with_the_same_function_and_learns():
     for weight in wide.weights:
         if weight.path.endswith("contract/kernel"):
             assert np.all(np.any(ops.convert_to_numpy(weight)[width:] != 0, axis=0))
+
+
+def test_a_narrower_model_cannot_start_from_a_wider(tmp_path, capsys):
+    arguments = ["--data", "fra.txt", "--start", "grammar", "--intermediate-dim", "8"]
+    with pytest.raises(SystemExit):
+        english_french.main([str(tmp_path / "run"), *arguments])
+    assert "Expected --intermediate-dim from" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()

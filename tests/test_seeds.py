@@ -65,11 +65,10 @@ def run(tmp_path, monkeypatch):
         found = BLEU_OF[pairs[0][0], num_beams, length_penalty]
         return ["b c d e"], Bleu(found, "signature"), 1.0
 
-    def read_record(run):
-        return {"settings": {"seed": int(run.name), "tokens": "whitespace"}}
+    def settings_and_corpus(run, **places):
+        return {"seed": int(run.name), "tokens": "whitespace"}, Fake()
 
-    monkeypatch.setattr(seeds, "read_record", read_record)
-    monkeypatch.setattr(seeds, "read_corpus", lambda settings, directory: Fake())
+    monkeypatch.setattr(seeds, "settings_and_corpus", settings_and_corpus)
     monkeypatch.setattr(seeds.Translator, "load", lambda run: None)
     monkeypatch.setattr(seeds, "score", score)
     monkeypatch.setattr(records, "RESULTS", tmp_path)
@@ -83,9 +82,9 @@ def test_validation_alone_chooses_and_of_equals_the_first(run):
 
 
 def test_runs_are_added_to_those_that_are_known(run, capsys):
-    seeds.main(["name", "1", "2"])
+    seeds.main(["name", "1", "2", "--data", "train"])
     BLEU_OF["a", 5, 1.0] = 40.5
-    seeds.main(["name", "3"])
+    seeds.main(["name", "3", "--data", "train"])
     BLEU_OF["a", 5, 1.0] = 39.0
     record = json.loads((run / "name" / "seeds.json").read_text(encoding="utf-8"))
     assert [each["bleu"] for each in record["runs"].values()] == [39.0, 39.0, 40.5]
