@@ -9,7 +9,7 @@ from experiments import records
 from tools import notebooks
 
 FOLDER = notebooks.ROOT / "experiments"
-PARTS = ("__init__", "records", "blank_models", "grammar_blanks")  # what experiments are made of
+PARTS = ("__init__", "records", "runs", "blank_models", "grammar_blanks")  # what they are made of
 NAMES = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem not in PARTS)
 
 
