@@ -608,3 +608,26 @@ QUERIES = {"query": array(2, 3, 4), "value": array(2, 5, 4, seed=1)}
 )
 def test_layer(layer_class, arguments, inputs, num_weights):
     check_layer(layer_class, arguments, inputs, num_weights)
+
+
+def test_an_implicit_mask_joins_a_mask_of_four_axes():
+    vectors, real = array(2, 3, 8), np.array([[True, True, True], [True, False, False]])
+    layer = MultiHeadAttention(num_heads=2, key_dim=4)
+    _, expected = layer(vectors, vectors, value_mask=real, return_attention_scores=True)
+    everything = np.ones((2, 1, 3, 3), bool)
+    _, found = layer(
+        vectors, vectors, attention_mask=everything, value_mask=real, return_attention_scores=True
+    )
+    assert_close(found, expected)
+    assert np.all(to_numpy(found)[1, :, :, 1:] == 0)
+
+
+def test_self_attention_joins_its_mask_with_the_implicit_one():
+    vectors = array(1, 3, 8)
+    layer = SelfAttention(key_dim=4)
+    real = np.array([[True, True, False]])
+    _, weights = layer(vectors, causal_mask(3), return_attention_scores=True, mask=real)
+    expected = combine_masks(causal_mask(3), real[:, None])
+    _, expected = layer(vectors, expected, return_attention_scores=True)
+    assert_close(weights, expected)
+    assert np.all(to_numpy(weights)[..., 2] == 0)

@@ -242,3 +242,14 @@ EMBEDDING = {"vocabulary_size": 7, "hidden_dim": 8, "max_sequence_length": 10}
 )
 def test_layer(layer_class, arguments, inputs, num_weights):
     check_layer(layer_class, arguments, inputs, num_weights)
+
+
+@pytest.mark.parametrize("layer_class", [SinusoidalPositions, LearnedPositions])
+def test_positions_beyond_the_last_are_an_error_and_not_nan(layer_class):
+    layer = layer_class(max_length=3)
+    layer(array(1, 3, 4))
+    for length, offset in ((4, 0), (2, 2)):
+        with pytest.raises(
+            ValueError, match=rf"max_length=3 .*length {length} from .* {offset} on"
+        ):
+            layer(array(1, length, 4), offset=offset)

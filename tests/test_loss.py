@@ -300,9 +300,17 @@ def test_schedule_has_time_to_warm_up():
         WarmupSchedule(1.0, 10, 9)
 
 
-@pytest.mark.parametrize("wrong", [{"peak": 0}, {"peak": -1}, {"peak": 1, "warmup_steps": 0}])
-def test_schedule_needs_positive_numbers(wrong):
-    with pytest.raises(ValueError, match="must be positive"):
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"peak": 0},
+        {"peak": -1},
+        {"peak": 1, "warmup_steps": 0},
+        {"peak": 1, "warmup_steps": 0.5},  # of which no step was left, and the rate was 0 for ever
+    ],
+)
+def test_schedule_needs_a_peak_and_a_step(wrong):
+    with pytest.raises(ValueError, match=r"Expected a peak above 0, and warmup_steps from 1 on"):
         WarmupSchedule(**wrong)
 
 

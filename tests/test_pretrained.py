@@ -8,11 +8,12 @@ import pytest
 
 import nlp104
 from nlp104.data import grammar
+from nlp104.data.tokenizer import Tokenizer
 from nlp104.figures import results
 from nlp104.training.run_record import write_record
 from nlp104.training.settings import DEFAULTS
 from nlp104.translation import evaluation, pretrained
-from nlp104.translation.translator import load_tokenizers
+from nlp104.translation.translator import load_tokenizers, save_tokenizers
 from tools import release
 
 FAMOUS = {
@@ -130,3 +131,17 @@ def test_a_released_model_is_that_of_the_run_rounded_to_16_bits(translator, tmp_
     with pytest.raises(FileExistsError, match="choose another name"):
         release.release(run, "small")
     assert (stored / "model.keras").read_bytes() == before
+
+
+def test_tokenizers_of_the_other_form_do_not_stay_behind(tmp_path):
+    texts = (["a b c"], ["x y z"], ["u v w"])
+    shared, source, target = (Tokenizer.train(text, vocabulary_size=9) for text in texts)
+    save_tokenizers(tmp_path, shared, shared)
+    save_tokenizers(tmp_path, source, target)
+    assert [t.tokens("x u") for t in load_tokenizers(tmp_path)] == [
+        t.tokens("x u") for t in (source, target)
+    ]
+    save_tokenizers(tmp_path, shared, shared)
+    one, other = load_tokenizers(tmp_path)
+    assert one is other
+    assert [path.name for path in tmp_path.iterdir()] == ["tokenizer.json"]

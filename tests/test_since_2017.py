@@ -495,3 +495,8 @@ class TestLoRA:
         model.enable_lora(1)
         with pytest.raises(ValueError, match=r"without LoRA. Received: lora_rank=1"):
             model.enable_lora(2)
+        compiled_model = model.merge_lora()
+        compile_model(compiled_model, 1e-3)
+        with pytest.raises(ValueError, match=r"Expected a model that is not compiled"):
+            compiled_model.enable_lora(2)
+        assert compiled_model.lora_rank is None

@@ -234,6 +234,11 @@ def test_files_and_history(tmp_path):
     assert best == pytest.approx(min(history["val_loss"]), rel=1e-5)
 
 
+def test_a_run_that_keeps_no_epoch_keeps_none(tmp_path):
+    train(make_toy(), make_batches(), epochs=2, output=tmp_path, keep=0, verbose=0)
+    assert not list(tmp_path.rglob("epoch-*.weights.h5"))
+
+
 class Killed(BaseException):
     """Stands for SIGKILL: nobody catches it."""
 

@@ -734,3 +734,20 @@ class TestImplicitMasks:
 def test_layer(layer_class, arguments, inputs, num_weights):
     keeps_float32 = layer_class is OutputHead
     check_layer(layer_class, arguments, inputs, num_weights, keeps_float32)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float64"])
+def test_a_model_in_one_dtype_throughout_gives_float32_logits(dtype):
+    config = TransformerConfig(8, 16, 2, num_layers=1, vocabulary_size=11)
+    model = Transformer(config)
+    inputs = batch(token_ids(2, 4), token_ids(2, 3))
+    expected = to_numpy(model(inputs))
+    logits = model.with_dtype(dtype)(inputs)
+    assert keras.backend.standardize_dtype(logits.dtype) == "float32"
+    np.testing.assert_allclose(to_numpy(logits), expected, atol=0.05)
+
+
+def test_rotary_positions_need_an_even_width_of_a_head():
+    with pytest.raises(ValueError, match=r"must be even. Received: hidden_dim=6, num_heads=2"):
+        TransformerConfig(6, 8, 2, positions="rotary")
+    assert TransformerConfig(8, 8, 2, positions="rotary").key_dim == 4

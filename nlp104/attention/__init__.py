@@ -3,7 +3,7 @@
 Every version answers a query with a weighted mean of values. They differ in where the weights come
 from::
 
-    V0  AdditiveAttention          e_i = v · tanh(W_q q + W_x x_i)
+    V0  AdditiveAttention          e_i = tanh(q W_q + x_i W_x) · w
     V1  DotProductAttention        e_i = q · x_i
     V2  ScaledDotProductAttention  e_i = q · x_i / √d
     V3  ScaledDotProductAttention  the same for a matrix of queries

@@ -41,7 +41,7 @@ def attention_weights(queries, keys, attention_mask=None):
 class AdditiveAttention(TracedSpec):
     """Version 0: a small feed-forward network compares the query with every input.
 
-    e_i = v · tanh(W_q q + W_x x_i),  a = softmax(e),  y = Σ a_i x_i  (Bahdanau et al., 2015,
+    e_i = tanh(q W_q + x_i W_x) · w,  a = softmax(e),  y = Σ a_i x_i  (Bahdanau et al., 2015,
     appendix A.1.2). Query and inputs may differ in width.
 
     Args:
@@ -258,7 +258,7 @@ class SelfAttention(CrossAttention):
         inputs: `[batch, length, dim]`.
         attention_mask: booleans that broadcast to `[batch, length, length]`, ``True`` = attend.
         return_attention_scores: whether to return the weights, too.
-        mask: filled by Keras where `inputs` carry an implicit mask; `attention_mask` comes first.
+        mask: filled by Keras where `inputs` carry an implicit mask: padding is no key for anyone.
 
     Returns:
         `[batch, length, value_dim]`, and the weights `[batch, length, length]` if asked for.
@@ -284,7 +284,7 @@ class SelfAttention(CrossAttention):
         self._add_keys_and_values(inputs_shape)
 
     def call(self, inputs, attention_mask=None, return_attention_scores=False, mask=None):
-        attention_mask = keys_mask(mask) if attention_mask is None else attention_mask
+        attention_mask = combine_masks(attention_mask, keys_mask(mask))
         query = ops.matmul(inputs, self.query_kernel)  # [batch, length, key_dim]
         return super().call(query, inputs, attention_mask, return_attention_scores)
 

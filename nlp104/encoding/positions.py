@@ -131,6 +131,9 @@ class SinusoidalPositions(keras.layers.Layer):
     Returns:
         `[batch, length, dim]`.
 
+    Raises:
+        ValueError: if the positions go on beyond `max_length`, where lengths and offset are known.
+
     Example:
         >>> from keras import ops
         >>> from nlp104.encoding import SinusoidalPositions
@@ -186,6 +189,9 @@ class LearnedPositions(keras.layers.Layer):
     Returns:
         `[batch, length, dim]`.
 
+    Raises:
+        ValueError: if the positions go on beyond `max_length`, where lengths and offset are known.
+
     Example:
         >>> from keras import ops
         >>> from nlp104.encoding import LearnedPositions
@@ -221,6 +227,12 @@ class LearnedPositions(keras.layers.Layer):
 
 def _rows(table, inputs, offset):
     """The rows of a table of positions that belong to `inputs`: `[length, dim]`."""
+    length = inputs.shape[1]
+    if length is not None and isinstance(offset, int) and offset + length > table.shape[0]:
+        raise ValueError(
+            f"Expected at most max_length={table.shape[0]} positions. "
+            f"Received: length {length} from position {offset} on."
+        )
     positions = ops.arange(ops.shape(inputs)[1], dtype="int32") + offset
     return ops.cast(ops.take(table, positions, axis=0), inputs.dtype)
 

@@ -188,7 +188,8 @@ class _Run:
             if is_best:
                 with replacing(self.checkpoints / "best.weights.h5") as temporary:
                     shutil.copyfile(self.checkpoints / name, temporary)
-            for path in epoch_checkpoints(self.directory)[: -self.keep]:
+            paths = epoch_checkpoints(self.directory)
+            for path in paths[: max(0, len(paths) - self.keep)]:
                 path.unlink()
             self._write_history()
             self.save()  # last: a run that is killed before repeats the epoch, and all its files

@@ -44,10 +44,10 @@ class WarmupSchedule(keras.optimizers.schedules.LearningRateSchedule):
     """
 
     def __init__(self, peak, warmup_steps=4000, total_steps=None):
-        if not peak > 0 or not warmup_steps > 0:
+        if not peak > 0 or not warmup_steps >= 1:
             raise ValueError(
-                "peak and warmup_steps must be positive, "
-                f"received peak={peak} and warmup_steps={warmup_steps}."
+                "Expected a peak above 0, and warmup_steps from 1 on. "
+                f"Received: peak={peak}, warmup_steps={warmup_steps}."
             )
         if total_steps is not None and total_steps < warmup_steps:
             raise InputError(

@@ -26,7 +26,7 @@ class TransformerConfig:
     """Sizes and choices of a Transformer, or of a part of one.
 
     The defaults are the paper's (Vaswani et al., 2017), but for the smaller start of the attentions
-    and for dropout inside of them, which the paper does not name.
+    and for embeddings of their own for source, target and logits, which the paper ties.
 
     Args:
         hidden_dim: width of the model, d_model; divisible by `num_heads`.
@@ -148,6 +148,11 @@ class TransformerConfig:
         if self.hidden_dim % self.num_heads:
             raise InputError(
                 "`hidden_dim` must be divisible by `num_heads`. "
+                f"Received: hidden_dim={self.hidden_dim}, num_heads={self.num_heads}."
+            )
+        if self.positions == "rotary" and self.key_dim % 2:
+            raise InputError(
+                "Rotary positions turn pairs of numbers: `hidden_dim / num_heads` must be even. "
                 f"Received: hidden_dim={self.hidden_dim}, num_heads={self.num_heads}."
             )
         if self.num_key_value_heads and self.num_heads % self.num_key_value_heads:

@@ -84,13 +84,15 @@ class ConfiguredModel(TokenMeanLoss):
         """Freezes the model, but for updates of a low rank of all matrices of its attentions.
 
         W + A B in the place of W (Hu et al., 2021), see `nlp104.attention.lora`. To be compiled
-        after, not before. `merge_lora` makes a plain model of it.
+        after, not before: an optimizer keeps to the weights that it was made for. `merge_lora`
+        makes a plain model of it.
 
         Args:
             rank: columns of A and rows of B.
 
         Raises:
-            ValueError: if `rank` is not a positive integer, or the model has such updates.
+            ValueError: if `rank` is not a positive integer, or the model has such updates, or is
+                compiled.
 
         Example:
             >>> from nlp104.transformer import LanguageModel
@@ -101,6 +103,12 @@ class ConfiguredModel(TokenMeanLoss):
             >>> 2 * 4 * 4 * (128 + 128)  # layers · matrices · rank · (inputs + outputs)
             8192
         """
+        if self.compiled:
+            raise ValueError(
+                "Expected a model that is not compiled: its optimizer would go on with the frozen "
+                "weights. Received: a compiled one. `model.with_dtype(model.dtype_policy)` is a "
+                "copy that is not."
+            )
         for attention in self._attentions():
             attention.enable_lora(rank)
         for variable in self.weights:

@@ -53,7 +53,7 @@ class OutputHead(TracedSpec):
 
     def call(self, inputs, kernel=None):
         kernel = ops.cast(kernel if self.tied else self.kernel, inputs.dtype)
-        return ops.cast(ops.matmul(inputs, kernel), "float32") + self.bias
+        return ops.cast(ops.matmul(inputs, kernel), "float32") + ops.cast(self.bias, "float32")
 
     def compute_output_shape(self, inputs_shape):
         return (*inputs_shape[:-1], self.vocabulary_size)

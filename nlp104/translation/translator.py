@@ -256,13 +256,12 @@ class Translator:
 
 
 def save_tokenizers(directory: str | Path, source: Tokenizer, target: Tokenizer) -> None:
-    """Saves one tokenizer, if both languages share it, or two."""
-    directory = Path(directory)
-    if source is target:
-        source.save(directory / SHARED)
-    else:
-        source.save(directory / SOURCE)
-        target.save(directory / TARGET)
+    """Saves one tokenizer, if both languages share it, or two; those of the other form go."""
+    files = {SHARED: source} if source is target else {SOURCE: source, TARGET: target}
+    for name, tokenizer in files.items():
+        tokenizer.save(Path(directory, name))
+    for name in {SHARED, SOURCE, TARGET} - set(files):
+        Path(directory, name).unlink(missing_ok=True)
 
 
 def load_tokenizers(directory: str | Path) -> tuple[Tokenizer, Tokenizer]:
