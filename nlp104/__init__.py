@@ -11,7 +11,8 @@ The rooms, from those that need nothing to those that need the others:
 - ``cli``: the command ``nlp104``.
 
 Importing ``nlp104`` imports none of them: each comes when it is first asked for. Only where Keras
-is there already the models come at once, so that `keras.saving.load_model` knows their classes.
+is there already the models come at once, so that `keras.saving.load_model` knows their classes:
+import Keras first, then ``nlp104``.
 """
 
 import importlib
@@ -38,5 +39,9 @@ __all__, __getattr__, __dir__ = attach(
 )
 
 if "keras" in sys.modules:
+    # The models, and what they are compiled with.
     importlib.import_module("nlp104.transformer.language_model")
     importlib.import_module("nlp104.transformer.model")
+    importlib.import_module("nlp104.training.loss")
+    importlib.import_module("nlp104.training.metrics")
+    importlib.import_module("nlp104.training.schedule")

@@ -631,3 +631,8 @@ def test_self_attention_joins_its_mask_with_the_implicit_one():
     _, expected = layer(vectors, expected, return_attention_scores=True)
     assert_close(weights, expected)
     assert np.all(to_numpy(weights)[..., 2] == 0)
+
+
+def test_scores_of_integers_give_weights_and_not_zeros():
+    weights = masked_softmax(ops.array([[1, 2]]))
+    assert_close(weights, [[1 / (1 + math.e), math.e / (1 + math.e)]])

@@ -22,7 +22,9 @@ from nlp104.decoding.greedy import greedy
 from nlp104.training.run_record import write_record
 from nlp104.training.settings import complete_settings
 from nlp104.transformer.model import Transformer
+from nlp104.translation import evaluation
 from nlp104.translation.translator import Translator
+from nlp104.utils.quiet import silenced
 
 SENTENCES = ["one cat", "two dogs", "three birds", "four fish", "five cows", "six frogs"]
 SIZES = {"num_layers": 1, "hidden_dim": 8, "intermediate_dim": 8, "num_heads": 2}
@@ -534,3 +536,23 @@ def test_ids_outside_the_vocabulary(model):
             greedy(translator.model, ids)
         with pytest.raises(ValueError, match=rf"0 .* {size - 1}\. Received: {bad}"):
             translator.target_tokenizer.decode([4, bad])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda text: Tokenizer.train(text, kind="word"),
+        lambda text: Tokenizer.train([text], kind="word").encode_batch(text),
+        lambda text: evaluation.bleu(text, [text]),
+        lambda text: evaluation.exact_match([text], text),
+    ],
+)
+def test_a_string_is_no_list_of_letters(call):
+    with pytest.raises(ValueError, match=r"must be a list of strings. Received: 'il dort'"):
+        call("il dort")
+
+
+def test_the_command_line_runs_where_standard_error_is_closed(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", None)
+    with silenced():
+        pass

@@ -4,6 +4,8 @@ import functools
 import json
 import math
 import re
+import subprocess
+import sys
 from dataclasses import FrozenInstanceError
 
 import keras
@@ -16,6 +18,8 @@ from keras import ops
 from layer_checks import check_layer, compiled
 
 from nlp104.encoding.positions import sinusoidal_positions
+from nlp104.training.optimizer import compile_model
+from nlp104.training.schedule import WarmupSchedule
 from nlp104.transformer.config import TransformerConfig
 from nlp104.transformer.decoder import Decoder, DecoderLayer
 from nlp104.transformer.encoder import Encoder, EncoderLayer
@@ -751,3 +755,14 @@ def test_rotary_positions_need_an_even_width_of_a_head():
     with pytest.raises(ValueError, match=r"must be even. Received: hidden_dim=6, num_heads=2"):
         TransformerConfig(6, 8, 2, positions="rotary")
     assert TransformerConfig(8, 8, 2, positions="rotary").key_dim == 4
+
+
+def test_a_compiled_model_loads_where_only_keras_and_the_package_are_imported(tmp_path):
+    model = Transformer(TransformerConfig(8, 16, 2, num_layers=1, vocabulary_size=11))
+    model(batch(token_ids(2, 4), token_ids(2, 3)))
+    compile_model(model, WarmupSchedule(1e-3, 10))
+    model.save(tmp_path / "model.keras")
+    code = "import sys, keras, nlp104; print(keras.saving.load_model(sys.argv[1]).compiled)"
+    command = [sys.executable, "-c", code, str(tmp_path / "model.keras")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "True", done.stderr

@@ -123,7 +123,8 @@ def masked_softmax(scores, mask=None):
         mask: booleans that broadcast to `scores`, ``True`` = attend.
 
     Returns:
-        Weights, shape and dtype of `scores`; each row sums to 1, or to 0 if fully masked.
+        Weights, shape and dtype of `scores`, of integers float32; each row sums to 1, or to 0 if
+        fully masked.
 
     Example:
         >>> from keras import ops
@@ -135,6 +136,8 @@ def masked_softmax(scores, mask=None):
          [0.  0.  0. ]]
     """
     dtype = keras.backend.standardize_dtype(scores.dtype)
+    if not keras.backend.is_float_dtype(dtype):
+        dtype = "float32"  # weights are no integers
     scores = ops.cast(scores, keras.backend.result_type(dtype, "float32"))
     if mask is None:
         return ops.cast(_softmax(scores), dtype)

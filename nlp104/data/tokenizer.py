@@ -25,6 +25,7 @@ from nlp104.data.tokenizer_pipeline import (
     recognize,
 )
 from nlp104.data.word_spacing import learn_spacing
+from nlp104.utils.arguments import require_texts
 from nlp104.utils.errors import InputError
 from nlp104.utils.files import replacing
 from nlp104.utils.foreign import read_text
@@ -136,6 +137,7 @@ class Tokenizer:
         """
         if kind not in KINDS:
             raise ValueError(f"`kind` must be one of {', '.join(KINDS)}. Received: {kind!r}.")
+        require_texts(sentences=sentences)
         normalize_one = normalizer(kind, lowercase).normalize_str
         sentences = [normalize_one(sentence) for sentence in sentences]
         if not any(sentences):
@@ -186,8 +188,9 @@ class Tokenizer:
         """Returns `encode` of every text, much faster than one at a time.
 
         Raises:
-            ValueError: If one of them is not a string, or half of a character.
+            ValueError: If `texts` is a string, or one of them is none, or half of a character.
         """
+        require_texts(texts=texts)
         texts = list(texts)
         for text in texts:
             if not isinstance(text, str):  # the library would take two for one

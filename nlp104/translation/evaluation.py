@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from sacrebleu.metrics import BLEU
 
+from nlp104.utils.arguments import require_texts
+
 
 @dataclass(frozen=True)
 class Bleu:
@@ -200,6 +202,7 @@ def alignment_error_rate(predicted, sure, possible=None):
 
 def _alternatives(hypotheses, references):
     """Returns each reference as a tuple of accepted strings, if the counts agree."""
+    require_texts(hypotheses=hypotheses, references=references)
     if len(hypotheses) != len(references):
         raise ValueError(
             "Expected one reference, or one collection of references, for each hypothesis. "

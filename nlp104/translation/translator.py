@@ -12,7 +12,7 @@ from nlp104.decoding.beam_search import beam_search
 from nlp104.decoding.greedy import greedy
 from nlp104.transformer.model import Transformer
 from nlp104.translation.model_file import load_model
-from nlp104.utils.arguments import require_positive
+from nlp104.utils.arguments import require_positive, require_texts
 from nlp104.utils.errors import InputError, MissingError
 from nlp104.utils.files import replacing
 
@@ -193,8 +193,7 @@ class Translator:
 
     def _encode(self, sentences):
         """Returns the token ids of each sentence, after checking that the model can read them."""
-        if isinstance(sentences, str):
-            raise ValueError("Expected a list of sentences. Received: a single string.")
+        require_texts(sentences=sentences)
         sources = self.source_tokenizer.encode_batch(sentences)
         longest = self.model.max_sequence_length - 1  # with [END]
         for number, ids in enumerate(sources, start=1):

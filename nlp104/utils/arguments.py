@@ -36,3 +36,10 @@ def require_not_negative(**numbers):
     for name, number in numbers.items():
         if not 0 <= number < math.inf:
             raise ValueError(f"`{name}` must be a number of at least 0. Received: {number!r}.")
+
+
+def require_texts(**lists):
+    """Raises `ValueError` for a string in the place of a list: it would be read as its letters."""
+    for name, texts in lists.items():
+        if isinstance(texts, str):
+            raise ValueError(f"`{name}` must be a list of strings. Received: {texts!r:.80}.")

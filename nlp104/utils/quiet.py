@@ -17,6 +17,9 @@ def silenced():
         >>> with silenced():
         ...     import keras
     """
+    if sys.stderr is None:  # closed already, as a service may have it
+        yield
+        return
     sys.stderr.flush()
     stderr, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
