@@ -95,6 +95,17 @@ def test_redrawing_brings_an_old_figure_up_to_date(figure):
 def test_redrawing_draws_a_map_again():
     made = chapter_map("skip connections").html
     assert redraw.redrawn(made.replace("normalise", "norm")) == made
+    beside = chapter_map("the whole", folder=".").html
+    assert redraw.redrawn(beside.replace("normalise", "norm")) == beside
+
+
+def test_every_link_of_every_map_leads_to_a_chapter():
+    book = notebooks.ROOT / "book"
+    for path in [*book.glob("*.ipynb"), *book.glob("part*/*.ipynb")]:
+        links = re.findall(r'<a href=\\"(\.[^"\\]*\.ipynb)\\" aria-label', path.read_text("utf-8"))
+        assert links, path
+        for link in links:
+            assert (path.parent / link).is_file(), f"{path}: {link}"
 
 
 def test_good_notebook_has_no_problems():

@@ -31,7 +31,11 @@ from nlp104.figures.chapter_map import chapter_map
 chapter_map("{topic}")\
 """
 
-MAP_PATTERN = re.escape(MAP).replace(re.escape("{topic}"), r"[a-z -]+")
+MAP_PATTERN = (
+    re.escape(MAP)
+    .replace(re.escape("{topic}"), r"[a-z -]+")
+    .replace('"\\)', '"(, folder="\\.")?\\)')  # a page that lies beside the parts
+)
 
 COLUMNS = 80  # of code that a page shows without moving it sideways
 

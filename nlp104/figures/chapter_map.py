@@ -85,8 +85,8 @@ BOX = 126
 class ChapterMap:
     """What `chapter_map` returns; a notebook displays it."""
 
-    def __init__(self, topic):
-        self.topic = topic
+    def __init__(self, topic, folder):
+        self.topic, self.folder = topic, folder
 
     @property
     def html(self):
@@ -94,7 +94,7 @@ class ChapterMap:
         _, sentence = TOPICS[self.topic]
         title = f"You are here: {self.topic}"
         return (
-            f'<figure class="nlp104 map"><style>{sheet()}</style>{_draw(self.topic)}'
+            f'<figure class="nlp104 map"><style>{sheet()}</style>{_draw(self.topic, self.folder)}'
             f'<figcaption><p class="title">{html.escape(title)}</p>'
             f'<p class="lead">{html.escape(sentence)}</p></figcaption></figure>'
         )
@@ -103,11 +103,12 @@ class ChapterMap:
         return {"text/html": self.html, "text/plain": f"The map: {self.topic}"}
 
 
-def chapter_map(topic):
+def chapter_map(topic, folder=".."):
     """The Transformer, small, with the parts lit that a chapter is about.
 
     Args:
         topic: one of `TOPICS`: ``"the whole"``, ``"attention"``, ``"masks"``, …
+        folder: where the folders of the parts lie, seen from the page that shows the map.
 
     Returns:
         An object that a notebook displays. Its parts are links to their chapters.
@@ -122,19 +123,19 @@ def chapter_map(topic):
     """
     if topic not in TOPICS:
         raise ValueError(f"Expected one of {', '.join(TOPICS)}. Received: {topic!r}.")
-    return ChapterMap(topic)
+    return ChapterMap(topic, folder)
 
 
-def _address(chapter):
-    """Where a chapter is: beside this one; on Colab, where nothing is, in the repository."""
+def _address(chapter, folder):
+    """Where a chapter is: in the book; on Colab, where nothing is, in the repository."""
     if "google.colab" not in sys.modules:
-        return f"../{chapter}.ipynb"
+        return f"{folder}/{chapter}.ipynb"
     urls = dict(url.split(", ", 1) for url in metadata("nlp104").get_all("Project-URL"))
     place = urls["Repository"].removeprefix("https://github.com/")
     return f"https://colab.research.google.com/github/{place}/blob/main/book/{chapter}.ipynb"
 
 
-def _draw(topic):
+def _draw(topic, folder):
     """Both stacks, from the bottom up; every lit part in the colour of its concept."""
     lit = TOPICS[topic][0]
     drawing = Drawing(WIDTH)
@@ -143,7 +144,7 @@ def _draw(topic):
     def part(name):
         chapter, concept = PARTS[name]
         spoken = SPOKEN.get(name, name)
-        drawing.elements.append(f'<a href="{_address(chapter)}" aria-label="{spoken}">')
+        drawing.elements.append(f'<a href="{_address(chapter, folder)}" aria-label="{spoken}">')
         yield {"concept": concept, "lit": name in lit}
         drawing.elements.append("</a>")
 
