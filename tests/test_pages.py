@@ -1,4 +1,6 @@
-"""The check of the built pages sees a page that moves, and leaves a still one in peace."""
+"""The check of the built pages sees a page that moves and a dead link, and no others."""
+
+import importlib
 
 import pytest
 from browser import needs_browser, visit
@@ -36,3 +38,22 @@ def test_what_moves_under_the_eyes_of_a_reader_is_reported(pytestconfig, tmp_pat
             assert await tab.run("document.querySelector('input').value") == "0"
 
     visit(read)
+
+
+@pytest.mark.parametrize("base", ["file", "http://127.0.0.1:8104"])
+def test_a_link_that_leads_nowhere_is_reported(pytestconfig, tmp_path, monkeypatch, base):
+    monkeypatch.syspath_prepend(pytestconfig.rootpath / "tests" / "pages")
+    check = importlib.import_module("check_pages")
+    html = tmp_path / "html"
+    (html / "part").mkdir(parents=True)
+    (html / "part" / "masks.html").write_text('<h2 class="a" id="a-row">A row</h2>', "utf-8")
+    (html / "part" / "notebook.ipynb").touch()
+    base = html.as_uri() if base == "file" else base
+    alive = ["masks.html", "masks.html#a-row", "masks.html?a=b", "notebook.ipynb#a-row"]
+    dead = ["mask.html", "masks.html#a-column", ""]
+    for links, is_dead in ((alive, False), (dead, True)):
+        for link in links:
+            assert check.is_dead(f"{base}/part/{link}", base, html) == is_dead, link
+    assert not check.is_dead("https://arxiv.org/abs/1706.03762", base, html)
+    (tmp_path / "outside.html").touch()
+    assert check.is_dead((tmp_path / "outside.html").as_uri(), html.as_uri(), html)

@@ -154,7 +154,7 @@ def test_rows_that_are_named_replace_only_their_own(tmp_path, monkeypatch, capsy
     assert [(name, found["failed"]) for name, found in record.items()] == [
         ("oldest", 1), ("JAX", 0),
     ]  # fmt: skip
-    line = "| JAX | 3.12.1 | 3.14.1 | 2.1.3 | JAX 0.7.2 | 2 | 0 |"
+    line = "| JAX | 2 | 0 | 1 | JAX 0.7.2 | 3.12.1 | 3.14.1 | 2.1.3 |"
     assert line in capsys.readouterr().out
 
 

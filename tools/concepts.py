@@ -50,6 +50,10 @@ Each chapter builds its piece by hand, and then proves the package's equal.
 | chapter | files in `nlp104` |
 |---|---|
 {chapters}
+
+Two pages are no notebooks. [The Transformer in one file](part3/the-transformer-in-one-file.md)
+shows {one_file}. [A thousand devices](part4/a-thousand-devices.md) draws on what
+[`experiments/plan.py`]({plan}) found, and on {distribution}.
 """
 
 
@@ -182,6 +186,9 @@ def page():
         drawing=imports.drawing(imports.rooms(imports.graph())),
         rooms="\n".join(table_of(room, anchors) for room in DECLARED),
         chapters=table_of_chapters(),
+        one_file=file_link("nlp104.one_file", ROOT / "nlp104"),
+        plan=f"{notebooks.address()}/blob/main/experiments/plan.py",
+        distribution=file_link("nlp104.training.distribution", ROOT / "nlp104"),
     )
 
 

@@ -18,7 +18,7 @@ TEMPLATE = """\
 
 A number in this book has a source. A cell prints it, or a stored run names the command that found
 it; what we counted by reading says so. This page says what keeps that true, and shows what the last
-long runs found.
+long runs found. Chapters change between such runs, so their counts of cells may differ by a few.
 
 ## At every change
 
@@ -31,7 +31,9 @@ long runs found.
   results of PyTorch, brute force, a closed form. On TensorFlow, and on JAX.
 - **The figures that move** are opened in a browser, with scripts and without, and their numbers are
   compared with the package's.
-- **The examples** of the reference are run as they stand.
+- **The examples** of the reference are run as they stand, but for two that need what few
+  machines have: [ONNX Runtime](api/export.md#nlp104.translation.export_translator), and
+  [several devices](api/training.md#nlp104.training.make_distribution).
 
 ## As a stranger in Colab
 
@@ -49,7 +51,8 @@ counts the cells whose compared output is the one in this book.
 
 The core of the package's tests (layers, losses, batches, training, decoding, tokenizers, trained
 models), in fresh environments (`python -m tools.versions`). *Oldest* has the lowest version of
-everything that the package asks for.
+everything that the package asks for; *skipped* are tests of what an environment lacks, such as
+another backend.
 
 {versions}
 
@@ -64,8 +67,9 @@ everything that the package asks for.
 - `make long` runs the tests that train for minutes; ten thousand random command lines are among
   them.
 - `python tests/pages/check_pages.py --axe axe.min.js` opens every page wide and narrow, light and
-  dark: dead links, contrast, barriers for those who do not see it or use no mouse, and anything
-  that is asked from elsewhere.
+  dark: links to a page or a place of the book that is not there, contrast, barriers for those who
+  do not see it or use no mouse, and anything that is asked from elsewhere. Links to other hosts are
+  not followed.
 
 ## What is not tested
 
@@ -114,10 +118,12 @@ def repeats_sentence(passes):
         )
     alone = sum(each["cores"] == 1 for each in row)
     cells = sum(each["cells"] for each in row)
+    counts = sorted({f"{each['cells']:,}" for each in row})
     return (
         f"The last {len(row)} times that all notebooks were executed and compared, each time in "
-        f"another order, {alone} of them on one core alone, all {cells:,} cells gave the stored "
-        "output, or an output that may differ (`python -m tools.repeat 10`)."
+        f"another order, {alone} of them on one core alone, all {cells:,} cells "
+        f"({' or '.join(counts)} each time) gave the stored output, or an output that may differ "
+        "(`python -m tools.repeat 10`)."
     )
 
 

@@ -152,13 +152,13 @@ def run(row):
 
 def table(record):
     """The rows as Markdown, in the order of the list."""
-    heads = ("", "Python", "Keras", "NumPy", "backend", "passed", "failed")
-    lines = [heads, ("---",) * 5 + ("--:",) * 2]
+    counts, versions = ("passed", "failed", "skipped"), ("Python", "Keras", "NumPy")
+    lines = [("", *counts, "backend", *versions), ("---", *("--:",) * 3, *("---",) * 4)]
     for name, row in record.items():
         found = row["versions"]
         backend = next(b for b in BACKENDS.values() if b in found)
-        shown = [*(found[key] for key in heads[1:4]), f"{backend} {found[backend]}"]
-        lines.append((name, *shown, row["passed"], row["failed"]))
+        shown = [f"{backend} {found[backend]}", *(found[key] for key in versions)]
+        lines.append((name, *(row[count] for count in counts), *shown))
     return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
 
 

@@ -14,8 +14,9 @@ from html import escape
 from pathlib import Path
 
 from docutils import nodes
+from sphinx.addnodes import pending_xref
 from sphinx.util import inspect as signatures
-from sphinx.util.docutils import SphinxDirective
+from sphinx.util.docutils import ReferenceRole, SphinxDirective
 from sphinx.util.matching import Matcher
 from sphinx.util.nodes import make_refnode
 
@@ -24,6 +25,8 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 MENDED = {
     # The name of a folded cell is its title.
     '<summary aria-label="Toggle hidden content">': "<summary>",
+    # An option is one word: no line ends inside its dashes.
+    '<span class="pre">-': '<span class="pre option">-',
     # A signature with a line for each argument is no list of definitions.
     "<dl>\n<dd>": '<dl role="presentation">\n<dd>',
 }
@@ -77,9 +80,9 @@ def lead_on(app, what, name, obj, options, lines) -> None:
     for concept in concepts.concepts():
         if concept.name == name:
             for section in concept.sections:
-                chapter, hash_, anchor = section.partition("#")
-                target = f"../{chapter}.html{hash_}{anchor}"
-                links.append(f"`{concepts.title_of(section)} <{target}>`__")
+                links.append(
+                    f":chapter:`{concepts.title_of(section)} <{section}>`"
+                )
     if links:
         shown += f" · Taught in: {', '.join(links)}"
     lines += ["", ".. container:: leads-on", "", f"   {shown}", ""]
@@ -123,6 +126,28 @@ def link_across_modules(app, env, node, contnode):
         contnode,
         full,
     )
+
+
+class ChapterLink(ReferenceRole):
+    """``:chapter:`Masks <part2/masks#a-row-with-nothing-left>` `` links as Markdown does.
+
+    So MyST finds the anchor that Sphinx has made of the heading, and complains of one that is gone.
+    """
+
+    def run(self):
+        """Leave the link to be resolved when all chapters are read."""
+        chapter, _, section = self.target.partition("#")
+        link = pending_xref(
+            self.rawtext,
+            nodes.inline(self.title, self.title),
+            refdomain="doc",
+            refdoc=self.env.docname,
+            reftype="myst",
+            reftarget=f"book/{chapter}",
+            reftargetid=section,
+            refexplicit=True,
+        )
+        return [link], []
 
 
 class CommandHelp(SphinxDirective):
@@ -345,6 +370,7 @@ def setup(app):
     app.connect("autodoc-process-docstring", lead_on)
     app.connect("autodoc-process-signature", sign_with_init)
     app.connect("missing-reference", link_across_modules)
+    app.add_role("chapter", ChapterLink())
     app.add_directive("command-help", CommandHelp)
     app.add_directive("drawn", Drawn)
     app.connect("doctree-read", label_folded_cells)

@@ -78,11 +78,11 @@ def curve(x1, y1, x2, y2, stroke, thickness, opacity=1.0):
     )
 
 
-def chip(x, y, letter, role, colors):
+def chip(x, y, letter, role, colors, size=18):
     """A small coloured square that stands for a vector."""
     square = box(x - 17, y, 34, 26, colors[role])
     return square + text(
-        x, y + 19, letter, colors["on_chip"][role], 18, weight=700
+        x, y + 19, letter, colors["on_chip"][role], size, weight=700
     )
 
 
@@ -96,8 +96,27 @@ def arrow(x1, y1, x2, y2, stroke):
 
 
 def overview(colors):
-    """One step of a translation: compare a query with all keys, mix the values by the weights."""
-    query_x, mix_x, middle_y = 382, 544, 350
+    """One step of a translation, twice: where the picture is narrow, with larger letters.
+
+    In an image, `max-width` means the width at which the image is shown.
+    """
+    style = (
+        "<style>.narrow{display:none}@media(max-width:500px){"
+        ".narrow{display:inline}.wide{display:none}}</style>"
+    )
+    wide = f'<g class="wide">{step(colors, 20, 19, 15, 18, 16, 544)}</g>'
+    narrow = (
+        f'<g class="narrow">{step(colors, 22.5, 22.5, 22.5, 22, 21, 620)}</g>'
+    )
+    return svg(WIDTH, HEIGHT, style + wide + narrow)
+
+
+def step(colors, word, label, small, letter, index, mix_x):
+    """Compare a query with all keys, mix the values by the weights.
+
+    `word`, `label`, `small`, `letter` and `index` are sizes of letters; at `mix_x` values are mixed.
+    """
+    query_x, middle_y = 382, 350
     lines, parts = (
         [],
         [box(1, 1, WIDTH - 2, HEIGHT - 2, colors["card"], colors["line"])],
@@ -106,11 +125,11 @@ def overview(colors):
         x = 65 + 98.5 * number
         bar = max(3, 110 * height)
         parts.append(box(x - 14, 126 - bar, 28, bar, colors["weight"]))
-        parts.append(box(x - 46, 134, 92, 36, colors["box"], colors["line"]))
-        parts.append(text(x, 159, escape(token), colors["ink"]))
+        parts.append(box(x - 48, 134, 96, 36, colors["box"], colors["line"]))
+        parts.append(text(x, 159, escape(token), colors["ink"], word))
         parts.append(
-            chip(x - 20, 178, "k", "key", colors)
-            + chip(x + 20, 178, "v", "value", colors)
+            chip(x - 20, 178, "k", "key", colors, letter)
+            + chip(x + 20, 178, "v", "value", colors, letter)
         )
         lines.append(
             curve(x - 20, 204, query_x, middle_y, colors["key"], 1.4, 0.75)
@@ -133,54 +152,58 @@ def overview(colors):
             42,
             "attention weights: where to look",
             colors["quiet"],
-            19,
+            label,
             "start",
         )
     )
 
     for number, token in enumerate(TARGET):
-        x = 57 + 81 * number
-        parts.append(box(x - 38, 410, 76, 36, colors["box"], colors["line"]))
-        parts.append(text(x, 435, escape(token), colors["ink"]))
+        x = 50 + 83 * number
+        parts.append(box(x - 40, 410, 80, 36, colors["box"], colors["line"]))
+        parts.append(text(x, 435, escape(token), colors["ink"], word))
     parts.append(arrow(query_x, 410, query_x, middle_y + 26, colors["query"]))
-    parts.append(chip(query_x, middle_y, "q", "query", colors))
+    parts.append(chip(query_x, middle_y, "q", "query", colors, letter))
     parts.append(
         text(
             query_x - 28,
             middle_y + 19,
             "compare keys",
             colors["quiet"],
-            19,
+            label,
             "end",
         )
     )
-    parts.append(chip(mix_x, middle_y, "Σ", "value", colors))
+    parts.append(chip(mix_x, middle_y, "Σ", "value", colors, letter))
+    beside = (
+        (28, "start") if mix_x < 560 else (-28, "end")
+    )  # where there is room
     parts.append(
         text(
-            mix_x + 28,
+            mix_x + beside[0],
             middle_y + 19,
             "mix values",
             colors["quiet"],
-            19,
-            "start",
+            label,
+            beside[1],
         )
     )
     parts.append(arrow(mix_x, middle_y + 26, mix_x, 410, colors["value"]))
     parts.append(
         box(mix_x - 36, 410, 72, 36, colors["box"], colors["value"], 2.5)
     )
-    parts.append(text(mix_x, 435, "il", colors["ink"], weight=700))
-    parts.append(arrow(426, 428, mix_x - 42, 428, colors["quiet"]))
-    parts.append(text(463, 418, "next word", colors["quiet"], 15))
+    parts.append(text(mix_x, 435, "il", colors["ink"], word, weight=700))
+    parts.append(arrow(428, 428, mix_x - 42, 428, colors["quiet"]))
+    between = (428 + mix_x - 42) / 2
+    parts.append(text(between, 418, "next word", colors["quiet"], small))
 
     formula = (
         'softmax( <tspan fill="{query}" font-weight="700">Q</tspan>'
         '<tspan fill="{key_text}" font-weight="700">K</tspan>ᵀ / √d'
-        '<tspan font-size="16" dy="5">k</tspan>'
+        '<tspan font-size="{index}" dy="5">k</tspan>'
         '<tspan dy="-5"> )</tspan> <tspan fill="{value}" font-weight="700">V</tspan>'
-    ).format(**colors, key_text=TOKENS["k-ink"][colors is DARK])
+    ).format(**colors, index=index, key_text=TOKENS["k-ink"][colors is DARK])
     parts.append(text(WIDTH / 2, 484, formula, colors["ink"], 23))
-    return svg(WIDTH, HEIGHT, "".join(parts))
+    return "".join(parts)
 
 
 def emblem():

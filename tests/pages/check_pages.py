@@ -4,11 +4,12 @@
 
 Each page is opened light and dark, 1280 and 390 pixels wide, from the disk and from a local server.
 Checked: nothing is requested from anywhere else, nothing is missing, the console holds no error,
-the page does not scroll sideways, mathematics is set, every image has alternative text, links
-within the page lead somewhere, text has a contrast of at least 4.5 : 1 (large text 3 : 1), the
-page weighs at most 400 KB gzipped without mathematics, and it stays where it is (`steady.js` says
-what is measured). With `--axe`, axe-core's rules of WCAG 2.2 A and AA, with all that folds
-unfolded: `npm pack axe-core@4.14.1` brings `axe.min.js`.
+the page does not scroll sideways, mathematics is set, every image has alternative text, links lead
+to a page and to a place in it that are there (those to other hosts are not followed), text has a
+contrast of at least 4.5 : 1 (large text 3 : 1), the page weighs at most 400 KB gzipped without
+mathematics, and it stays where it is (`steady.js` says what is measured). With `--axe`, axe-core's
+rules of WCAG 2.2 A and AA, with all that folds unfolded: `npm pack axe-core@4.14.1` brings
+`axe.min.js`.
 
 The check needs no package of its own. It is not part of `make test`: where there is no browser
 there is nothing to see.
@@ -20,6 +21,7 @@ import contextlib
 import functools
 import gzip
 import http.server
+import re
 import sys
 import threading
 from pathlib import Path
@@ -61,7 +63,26 @@ def weight(urls, base, html):
     )
 
 
-def problems(tab, seen, base, size):
+@functools.cache
+def anchors(file):
+    """What a link to this page of the book may name behind a #."""
+    return set(re.findall(r'\bid="([^"]+)"', file.read_text(encoding="utf-8")))
+
+
+def is_dead(link, base, html):
+    """Whether a link into the book, which lies at `base`, misses the file or the place there."""
+    address = urlsplit(link)
+    if address[:2] != urlsplit(base)[:2]:
+        return False  # another host's
+    path = Path(unquote(address.path))
+    file = path if address.scheme == "file" else html / path.relative_to("/")
+    if not (file.is_file() and file.is_relative_to(html)):
+        return True
+    name = unquote(address.fragment)
+    return bool(name) and file.suffix == ".html" and name not in anchors(file)
+
+
+def problems(tab, seen, base, html, size):
     """What is wrong with the page that the tab shows, in words."""
     elsewhere = sorted({u for u in tab.requested if not u.startswith((base, "data:", "about:"))})
     if elsewhere:
@@ -69,6 +90,7 @@ def problems(tab, seen, base, size):
     yield from (f"not loaded: {what}" for what in tab.missing)
     yield from (f"console: {what.splitlines()[0]}" for what in tab.complaints)
     yield from seen["problems"]
+    yield from (f"link to nowhere: {link}" for link in seen["links"] if is_dead(link, base, html))
     if size > WEIGHT_LIMIT:
         yield f"weighs {size / 1000:.0f} KB gzipped"
 
@@ -89,7 +111,7 @@ async def look_at_all(tab, html, pages, screenshots, axe, served):
                     seen = await tab.open(f"{base}/{page}", width, theme)
                     size = weight(tab.requested, base, html)
                     weights[page] = size
-                    found = [*problems(tab, seen, base, size), *await tab.run(STEADY)]
+                    found = [*problems(tab, seen, base, html, size), *await tab.run(STEADY)]
                     if axe and base == served:
                         await tab.run(axe)
                         found += await tab.run(BARRIERS)

@@ -1,4 +1,4 @@
-// Runs inside a page of the book, once it is loaded: returns what a reader would stumble over.
+// Runs inside a page of the book, once it is loaded: returns what a reader would stumble over, and where its links lead.
 (async () => {
   const problems = [];
   const shown = (element) => element.checkVisibility({ checkVisibilityCSS: true, checkOpacity: true });
@@ -43,6 +43,8 @@
     const id = decodeURIComponent(link.getAttribute("href").slice(1));
     if (id && !document.getElementById(id)) problems.push(`link to nowhere: #${id}`);
   }
+  const others = [...document.querySelectorAll('a[href]:not([href^="#"])')];
+  const links = [...new Set(others.map((link) => new URL(link.getAttribute("href"), document.baseURI).href))];
   for (const control of document.querySelectorAll("button, a[href]"))
     if (shown(control) && !(control.textContent.trim() || control.title || control.ariaLabel || control.querySelector("img[alt]")))
       problems.push(`a control without a name: ${control.outerHTML.slice(0, 90)}`);
@@ -83,5 +85,5 @@
     if (ratio < (large ? 3 : 4.5)) faint.set(`${style.color} on ${ground.map((v) => Math.round(v * 255))}`, `${ratio.toFixed(2)}: ${name(element)}`);
   }
   for (const [colors, where] of faint) problems.push(`faint text, ${colors}, ${where}`);
-  return { problems };
+  return { problems, links };
 })();
