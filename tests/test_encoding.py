@@ -253,3 +253,15 @@ def test_positions_beyond_the_last_are_an_error_and_not_nan(layer_class):
             ValueError, match=rf"max_length=3 .*length {length} from .* {offset} on"
         ):
             layer(array(1, length, 4), offset=offset)
+
+
+@pytest.mark.skipif(keras.backend.backend() != "jax", reason="lengths are symbols on JAX only")
+@pytest.mark.parametrize("layer_class", [SinusoidalPositions, LearnedPositions])
+def test_a_length_that_is_still_open_is_no_error(layer_class):
+    import jax
+
+    layer = layer_class(max_length=3)
+    layer.build((None, None, 4))
+    open_shape = (*jax.export.symbolic_shape("batch, length"), 4)
+    inputs = jax.ShapeDtypeStruct(open_shape, "float32")
+    assert jax.eval_shape(layer, inputs).shape == open_shape

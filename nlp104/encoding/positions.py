@@ -228,7 +228,8 @@ class LearnedPositions(keras.layers.Layer):
 def _rows(table, inputs, offset):
     """The rows of a table of positions that belong to `inputs`: `[length, dim]`."""
     length = inputs.shape[1]
-    if length is not None and isinstance(offset, int) and offset + length > table.shape[0]:
+    # An open length is None on TensorFlow, a symbol on JAX.
+    if isinstance(length, int) and isinstance(offset, int) and offset + length > table.shape[0]:
         raise ValueError(
             f"Expected at most max_length={table.shape[0]} positions. "
             f"Received: length {length} from position {offset} on."
