@@ -80,6 +80,12 @@ class TestMasks:
         assert combine_masks(None, None) is None
         assert combine_masks() is None
 
+    def test_masks_of_a_batch_hold_for_all_heads(self):
+        heads, batch = some_mask(3, 2, 5, 4, seed=1), some_mask(3, 1, 4, seed=2)
+        expected = heads & batch[:, None]
+        for masks in ((heads, batch), (batch, heads)):
+            assert (to_numpy(combine_masks(*masks)) == expected).all()
+
 
 class TestMaskedSoftmax:
     @given(st.lists(st.lists(st.booleans(), min_size=4, max_size=4), min_size=3, max_size=3))

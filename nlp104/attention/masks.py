@@ -7,6 +7,8 @@ layers of this package honour it: Keras hands it to the argument that has the na
 and ``_mask``, or to ``mask`` where there is one tensor.
 """
 
+import functools
+
 import keras
 from keras import ops
 
@@ -75,7 +77,8 @@ def combine_masks(*masks):
     """Attends where every mask attends.
 
     Args:
-        *masks: masks whose shapes broadcast, or ``None`` for "everything may be seen".
+        *masks: masks whose shapes broadcast, or ``None`` for "everything may be seen". Beside one
+            for each head, `[batch, heads, query, key]`, those of a batch hold for all heads.
 
     Returns:
         The logical and of the masks; ``None`` if all are ``None``.
@@ -90,13 +93,10 @@ def combine_masks(*masks):
           [ True  True False]
           [ True  True False]]]
     """
-    combined = None
-    for mask in masks:
-        if combined is None:
-            combined = mask
-        elif mask is not None:
-            combined = ops.logical_and(combined, mask)
-    return combined
+    masks = [mask for mask in masks if mask is not None]
+    if any(len(mask.shape) == 4 for mask in masks):  # from the right, a batch would meet the heads
+        masks = [ops.expand_dims(m, 1) if len(m.shape) == 3 else m for m in masks]
+    return functools.reduce(ops.logical_and, masks) if masks else None
 
 
 def keys_mask(padding_mask):

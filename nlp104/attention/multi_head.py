@@ -182,10 +182,7 @@ class MultiHeadAttention(LowRankUpdates, TracedSpec):
         training=None,
         value_mask=None,
     ):
-        real = keys_mask(value_mask)
-        if real is not None and attention_mask is not None and len(attention_mask.shape) == 4:
-            real = real[:, None]  # alike for all heads
-        attention_mask = combine_masks(attention_mask, real)
+        attention_mask = combine_masks(attention_mask, keys_mask(value_mask))
         outputs, scores = self.look(
             query, value, key, attention_mask, use_causal_mask, return_attention_scores
         )
