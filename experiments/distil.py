@@ -7,8 +7,8 @@ People translate one sentence in many ways, and a small model that learns all of
 between them. So for each English sentence the model writes its four best translations, and that
 with the highest sentence BLEU against the people's is kept, with that score: pairs that a model of
 the same size can learn from as well (Kim & Rush, 2016, "Sequence-level knowledge distillation",
-interpolated). `experiments.english_french` reads them with ``--written``, and as every file of
-pairs ``nlp104 train``. A stopped run goes on where it was.
+interpolated). `experiments.english_french` reads them with ``--written``; to ``nlp104 train`` they
+are a file of pairs like any other. A stopped run goes on where it was.
 """
 
 import argparse
@@ -18,13 +18,12 @@ from pathlib import Path
 import numpy as np
 from sacrebleu.metrics import BLEU
 
-from experiments.runs import add_places, settings_and_corpus
+from experiments.runs import add_places, load_translator, settings_and_corpus
 from nlp104.data.corpus import load_corpus
 from nlp104.data.tokenizer import END_ID
 from nlp104.decoding.beam_search import NEVER, beam_search
 from nlp104.translation.evaluation import join_subwords
-from nlp104.translation.pretrained import load_pretrained, names
-from nlp104.translation.translator import Translator
+from nlp104.translation.pretrained import names
 
 SEED = 104  # of the split with which the released models were trained
 BEAMS = 4
@@ -69,12 +68,12 @@ def nearest(texts, references, tokenized=False):
     return texts[best], scores[best]
 
 
-def translator_and_corpus(name, **places):
-    """A released model, or that of a run, what it learned from, and whether that is tokenised."""
+def corpus_of(name, **places):
+    """What a released model or that of a run learned from, and whether that is tokenised."""
     if name in names():
-        return load_pretrained(name), load_corpus(places["data"], seed=SEED), False
+        return load_corpus(places["data"], seed=SEED), False
     settings, corpus = settings_and_corpus(name, **places)
-    return Translator.load(name), corpus, settings["tokens"] == "whitespace"
+    return corpus, settings["tokens"] == "whitespace"
 
 
 def main(arguments=None):
@@ -84,7 +83,7 @@ def main(arguments=None):
     add_places(parser)
     options = vars(parser.parse_args(arguments))
     output = options.pop("output")
-    translator, corpus, tokenized = translator_and_corpus(**options)
+    translator, (corpus, tokenized) = load_translator(options["name"]), corpus_of(**options)
     pairs, done = corpus.references("train"), 0
     if output.exists():
         done = len(output.read_text(encoding="utf-8").splitlines())

@@ -24,6 +24,7 @@ import keras
 import numpy as np
 import tokenizers as library
 
+from experiments.runs import load_translator
 from nlp104.data.batches import Batches
 from nlp104.data.corpus import load_corpus
 from nlp104.data.tokenizer import Tokenizer
@@ -32,7 +33,6 @@ from nlp104.training.loop import train
 from nlp104.training.optimizer import compile_model
 from nlp104.training.schedule import WarmupSchedule
 from nlp104.transformer.model import Transformer
-from nlp104.translation.pretrained import load_pretrained, names
 from nlp104.translation.translator import Translator
 
 SEED = 104
@@ -116,8 +116,7 @@ def main(arguments=None):
     parser.add_argument("--intermediate-dim", type=int, help="neurons, if more than in --start")
     options = parser.parse_args(arguments)
     keras.utils.set_random_seed(SEED)
-    load = load_pretrained if options.start in names() else Translator.load
-    start = load(options.start)
+    start = load_translator(options.start)
     least = start.model.config.intermediate_dim
     width = options.intermediate_dim or least
     if width < least:

@@ -22,7 +22,7 @@ def redrawn(html):
         return html
     if topic := re.search(r'<figure class="nlp104 map">.*You are here: ([\w ]+)<', html, re.DOTALL):
         folder = re.search(r'<a href="(\.+)/', html)
-        return chapter_map(topic[1], *(folder.groups() if folder else ())).html
+        return chapter_map(topic[1], folder[1] if folder else "..").html
     style, code, scene = sheet(), None, re.match(r'<figure [^>]*data-scene="(\w+)"', html)
     if html.startswith('<figure class="nlp104 translator"'):
         style, code = web.style(), web.code()

@@ -78,7 +78,7 @@ def curve(x1, y1, x2, y2, stroke, thickness, opacity=1.0):
     )
 
 
-def chip(x, y, letter, role, colors, size=18):
+def chip(x, y, letter, role, colors, size):
     """A small coloured square that stands for a vector."""
     square = box(x - 17, y, 34, 26, colors[role])
     return square + text(
@@ -104,11 +104,20 @@ def overview(colors):
         "<style>.narrow{display:none}@media(max-width:500px){"
         ".narrow{display:inline}.wide{display:none}}</style>"
     )
-    wide = f'<g class="wide">{step(colors, 20, 19, 15, 18, 16, 544)}</g>'
-    narrow = (
-        f'<g class="narrow">{step(colors, 22.5, 22.5, 22.5, 22, 21, 620)}</g>'
+    wide = step(
+        colors, word=20, label=19, small=15, letter=18, index=16, mix_x=544
     )
-    return svg(WIDTH, HEIGHT, style + wide + narrow)
+    narrow = step(
+        colors,
+        word=22.5,
+        label=22.5,
+        small=22.5,
+        letter=22,
+        index=21,
+        mix_x=620,
+    )
+    both = f'<g class="wide">{wide}</g><g class="narrow">{narrow}</g>'
+    return svg(WIDTH, HEIGHT, style + both)
 
 
 def step(colors, word, label, small, letter, index, mix_x):
