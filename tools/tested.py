@@ -38,8 +38,9 @@ long runs found. Chapters change between such runs, so their counts of cells may
 ## As a stranger in Colab
 
 Each chapter alone, in an empty folder, without a network, with Colab's versions
-(`python -m tools.colab`). The package is only what the chapter's first cell installs. *Alike*
-counts the cells whose compared output is the one in this book.
+(`python -m tools.colab`). The package is only what the chapter's first cell installs, here from a
+file in the place of the address. *Alike* counts the cells whose compared output is the one in this
+book; *seconds of a core* are those of all cores together.
 
 {colab}
 
