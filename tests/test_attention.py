@@ -564,6 +564,23 @@ def test_an_implicit_mask_is_honoured(layer, query):
     assert_close(layer(*queries, value), expected)
 
 
+@pytest.mark.parametrize(
+    "layer", [DotProductAttention(), CrossAttention(4), MultiHeadAttention(2, key_dim=4)]
+)
+def test_implicit_masks_of_query_and_key(layer, recwarn):
+    """That of the queries goes on with the outputs; that of keys of their own hides them."""
+    ids = np.array([[4, 2, 7, 0, 0], [1, 3, 5, 9, 0]])
+    vectors = keras.layers.Embedding(11, 4, mask_zero=True)(ids)
+    plain = np.asarray(to_numpy(vectors))
+    outputs = layer(vectors, array(2, 3, 4))
+    np.testing.assert_array_equal(to_numpy(outputs._keras_mask), ids != 0)
+    assert not [str(each.message) for each in recwarn if "mask" in str(each.message)]
+    if isinstance(layer, MultiHeadAttention):
+        query, value = array(2, 3, 4), array(2, 5, 4, seed=1)
+        expected = layer(query, value, plain, attention_mask=(ids != 0)[:, None])
+        assert_close(layer(query, value, vectors), to_numpy(expected))
+
+
 def test_errors_say_what_was_expected_and_received():
     with pytest.raises(ValueError, match=r"`num_heads` must be a positive integer.*0"):
         MultiHeadAttention(num_heads=0, key_dim=4)
@@ -579,6 +596,8 @@ def test_errors_say_what_was_expected_and_received():
         DotProductAttention()(array(2, 4), array(2, 3, 5))
     with pytest.raises(ValueError, match=r"width of 3.*\(2, 3, 4\)"):
         CrossAttention(key_dim=3)(array(2, 3, 4), array(2, 3, 5))
+    with pytest.raises(ValueError, match=r"`window` must be a positive integer.*0"):
+        causal_mask(3, window=0)
 
 
 ONE_QUERY = {"query": array(2, 4), "value": array(2, 5, 4, seed=1)}

@@ -217,6 +217,18 @@ def test_sizes_are_limits(tmp_path):
     assert (len(loaded.train), len(loaded.validation), len(loaded.test)) == (20, 10, 5)
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"sizes": (-1, None, None)}, "`size of train` must be .* at least 0. Received: -1"),
+        ({"columns": (0, 1)}, "`source_column` must be a positive integer. Received: 0"),
+    ],
+)
+def test_sizes_and_columns_that_do_not_exist(tmp_path, options, message):
+    with pytest.raises(ValueError, match=message):
+        corpus.load_corpus(write(tmp_path / "pairs.tsv", TSV), **options)
+
+
 def test_references_join_all_translations_of_a_sentence():
     pairs = [("a", "x"), ("b", "y"), ("a", "z"), ("a", "x"), ("c", "w")]
     loaded = corpus.Corpus("test", "en", "fr", [], [], pairs, accepted={"c": ("w", "v")})

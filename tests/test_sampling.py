@@ -136,8 +136,14 @@ def test_xla_equals_graph(model):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"temperature": 0}, "`temperature` must be a number above 0. Received: 0"),
-        ({"temperature": math.nan}, "`temperature` must be a number above 0. Received: nan"),
+        (
+            {"temperature": 1e-40},
+            "`temperature` must be a number of at least 1e-6.* Received: 1e-40",
+        ),
+        (
+            {"temperature": math.nan},
+            "`temperature` must be a number of at least 1e-6.* Received: nan",
+        ),
         ({"top_k": 0}, "`top_k` must be a positive integer. Received: 0"),
         ({"top_p": 0.0}, "`top_p` must be above 0 and at most 1. Received: 0.0"),
         ({"top_p": 1.5}, "`top_p` must be above 0 and at most 1. Received: 1.5"),

@@ -423,6 +423,20 @@ class TestLoRA:
         assert sum(math.prod(w.shape) for w in model.trainable_weights) == expected
         assert model.count_params() == before + expected
 
+    def test_a_layer_by_itself_is_saved_with_it(self, tmp_path):
+        inputs = keras.Input((5, 6))
+        layer = MultiHeadAttention(4, 3)
+        model = keras.Model(inputs, layer(inputs, inputs))
+        layer.enable_lora(self.RANK)
+        for i, weight in enumerate(layer.trainable_weights):
+            weight.assign(array(*weight.shape, seed=i))
+        x = array(2, 5, 6)
+        expected = to_numpy(model(x))
+        model.save(tmp_path / "layer.keras")
+        loaded = keras.models.load_model(tmp_path / "layer.keras")
+        np.testing.assert_allclose(to_numpy(loaded(x)), expected, rtol=1e-5, atol=1e-6)
+        assert len(loaded.trainable_weights) == 8  # an A and a B of each matrix
+
     def test_it_is_the_kernel_plus_a_product(self):
         layer, x = MultiHeadAttention(4, 3), array(2, 5, 6)
         layer.build(x.shape, x.shape)

@@ -190,3 +190,12 @@ def test_a_step_that_fails_leaves_no_trace():
     with pytest.raises(Exception, match="decoder_token_ids"):
         model.train_on_batch({"encoder_token_ids": inputs["encoder_token_ids"]}, labels)
     assert model(inputs).shape == (*labels.shape, VOCABULARY)
+
+
+def test_a_loaded_model_goes_on_skipping(tmp_path):
+    for skips in (True, False):
+        model = make(skips)
+        inputs, labels = batch()
+        model.train_on_batch(inputs, labels)
+        model.save(tmp_path / "model.keras")
+        assert keras.models.load_model(tmp_path / "model.keras").skip_padding is skips

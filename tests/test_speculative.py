@@ -375,7 +375,7 @@ def test_longer_texts_need_no_new_program(monkeypatch):
     [
         ({"num_drafted": 0}, "`num_drafted` must be a positive integer. Received: 0"),
         ({"top_k": 3}, "Expected a `temperature` with .* Received: top_k=3, top_p=None, seed=None"),
-        ({"temperature": 0}, "`temperature` must be a number above 0. Received: 0"),
+        ({"temperature": 0}, "`temperature` must be a number of at least 1e-6"),
         ({"temperature": 1, "top_p": 2}, "`top_p` must be above 0"),
         ({"max_length": 0}, "between 1 and .* received 0"),
     ],

@@ -31,6 +31,7 @@ class LowRankUpdates(keras.layers.Layer):
     """
 
     lora_rank = None
+    lora_enabled = False
 
     def enable_lora(self, rank):
         """Freezes the weights, and adds to each matrix an update that learns.
@@ -61,7 +62,7 @@ class LowRankUpdates(keras.layers.Layer):
         [rank] = require_positive(rank=rank)
         if not self.built:
             raise ValueError("Expected a layer that is built. Received: one that is not yet.")
-        if self.lora_rank is not None:
+        if self.lora_enabled:
             raise ValueError(
                 f"Expected a layer without LoRA. Received: lora_rank={self.lora_rank}."
             )
@@ -77,12 +78,12 @@ class LowRankUpdates(keras.layers.Layer):
                 weight = self.add_weight(shape, initializer, "float32", name=f"{name}_lora_{end}")
                 setattr(self, f"{name}_lora_{end}", weight)
         self._tracker.lock()
-        self.lora_rank = rank
+        self.lora_rank, self.lora_enabled = rank, True
 
     def merged_kernel(self, name):
         """A kernel as it acts, of the kernel's own shape: with its update, where it has one."""
         kernel = getattr(self, f"{name}_kernel")
-        if self.lora_rank is None:
+        if not self.lora_enabled:
             return kernel
         a, b = (getattr(self, f"{name}_lora_{end}") for end in "ab")
         return kernel + ops.reshape(ops.matmul(a, b), kernel.shape)

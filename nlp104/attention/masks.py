@@ -12,6 +12,8 @@ import functools
 import keras
 from keras import ops
 
+from nlp104.utils.arguments import require_positive
+
 
 def padding_mask(token_ids):
     """Tells real tokens (``True``) from padding (``False``), which has the id 0.
@@ -51,6 +53,9 @@ def causal_mask(query_length, key_length=None, offset=0, window=None):
         Booleans `[query, key]`, ``True`` where the key's position is not after the query's, and
         less than `window` before it.
 
+    Raises:
+        ValueError: if `window` is not a positive integer.
+
     Example:
         >>> from keras import ops
         >>> from nlp104.attention import causal_mask
@@ -65,6 +70,8 @@ def causal_mask(query_length, key_length=None, offset=0, window=None):
          [ True  True False]
          [False  True  True]]
     """
+    if window is not None:
+        [window] = require_positive(window=window)
     if key_length is None:
         key_length = query_length
     query_positions = ops.expand_dims(ops.arange(query_length, dtype="int32") + offset, 1)

@@ -47,6 +47,7 @@ class MultiHeadAttention(LowRankUpdates, TracedSpec):
             Ainslie et al., 2023); `num_heads` by default. The weights then are those of
             `keras.layers.GroupQueryAttention`. Decoding keeps fewer keys and values.
         window: how many positions a query sees where `use_causal_mask`, see `causal_mask`.
+        lora_rank: rank of updates to add when the layer is built, see `enable_lora`.
         kernel_initializer: of the matrices of queries, keys and values, each drawn as one matrix
             for all heads. By default uniform within Glorot's limits divided by √2.
         output_initializer: of the matrix W_O.
@@ -65,6 +66,7 @@ class MultiHeadAttention(LowRankUpdates, TracedSpec):
         training: whether dropout is active.
         value_mask: booleans `[batch, length]`, combined with the others: filled by Keras where
             `value` carries an implicit mask.
+        key_mask: the same of `key`, where it is given.
 
     Returns:
         `[batch, query, output_shape]`, and the weights `[batch, heads, query, length]`, as they are
@@ -105,6 +107,7 @@ class MultiHeadAttention(LowRankUpdates, TracedSpec):
         seed=None,
         num_key_value_heads=None,
         window=None,
+        lora_rank=None,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -130,7 +133,7 @@ class MultiHeadAttention(LowRankUpdates, TracedSpec):
         self.kernel_initializer = keras.initializers.get(kernel_initializer)
         self.output_initializer = keras.initializers.get(output_initializer)
         self.bias_initializer = keras.initializers.get(bias_initializer)
-        self.seed = seed
+        self.seed, self.lora_rank = seed, lora_rank
         self.supports_masking = True  # a mask of the queries stays one of the outputs
         self.dropout_layer = keras.layers.Dropout(dropout, seed=seed, dtype=self.dtype_policy)
         # The one operation knows no dropout, and on JAX one width for keys and values.
@@ -152,6 +155,9 @@ class MultiHeadAttention(LowRankUpdates, TracedSpec):
         self.output_kernel, self.output_bias = add(
             "output", (heads, self.value_dim), (output_dim,), self.output_initializer
         )
+        self.built = True
+        if self.lora_rank is not None:
+            self.enable_lora(self.lora_rank)
 
     def _add_projection(self, name, input_shape, output_shape, initializer):
         """Adds a kernel from some axes to others, and its bias."""
@@ -181,8 +187,9 @@ class MultiHeadAttention(LowRankUpdates, TracedSpec):
         return_attention_scores=False,
         training=None,
         value_mask=None,
+        key_mask=None,
     ):
-        attention_mask = combine_masks(attention_mask, keys_mask(value_mask))
+        attention_mask = combine_masks(attention_mask, keys_mask(value_mask), keys_mask(key_mask))
         outputs, scores = self.look(
             query, value, key, attention_mask, use_causal_mask, return_attention_scores
         )
@@ -283,4 +290,5 @@ class MultiHeadAttention(LowRankUpdates, TracedSpec):
             "seed": self.seed,
             "num_key_value_heads": self.num_key_value_heads,
             "window": self.window,
+            "lora_rank": self.lora_rank,
         }

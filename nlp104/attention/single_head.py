@@ -74,6 +74,7 @@ class AdditiveAttention(TracedSpec):
 
     def __init__(self, hidden_dim, **kwargs):
         super().__init__(**kwargs)
+        self.supports_masking = True  # here as below: a mask of the queries is one of the outputs
         [self.hidden_dim] = require_positive(hidden_dim=hidden_dim)
 
     def build(self, query_shape, value_shape):
@@ -104,6 +105,9 @@ class DotProductAttention(TracedSpec):
 
     e_i = q · x_i,  a = softmax(e),  y = Σ a_i x_i  (Luong et al., 2015, section 3.1).
 
+    Args:
+        **kwargs: arguments of `keras.layers.Layer`.
+
     Call arguments:
         query: one query `[batch, dim]`, or a matrix of them `[batch, query, dim]`.
         value: the inputs x, `[batch, length, dim]`.
@@ -129,6 +133,10 @@ class DotProductAttention(TracedSpec):
         >>> print(ops.convert_to_numpy(output).round(2))  # 0.25 · 8 = 2
         [[0.82 2. ]]
     """
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.supports_masking = True
 
     def build(self, query_shape, value_shape):
         _require_width(query_shape, value_shape[-1])
@@ -221,6 +229,7 @@ class CrossAttention(TracedSpec):
         super().__init__(**kwargs)
         value_dim = key_dim if value_dim is None else value_dim
         self.key_dim, self.value_dim = require_positive(key_dim=key_dim, value_dim=value_dim)
+        self.supports_masking = True
 
     def build(self, query_shape, value_shape):
         _require_width(query_shape, self.key_dim)
@@ -274,10 +283,6 @@ class SelfAttention(CrossAttention):
           [0.5  0.5  0.  ]
           [0.33 0.33 0.33]]]
     """
-
-    def __init__(self, key_dim, value_dim=None, **kwargs):
-        super().__init__(key_dim, value_dim, **kwargs)
-        self.supports_masking = True
 
     def build(self, inputs_shape):
         self.query_kernel = self.add_weight((inputs_shape[-1], self.key_dim), name="query_kernel")

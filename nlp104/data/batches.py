@@ -12,7 +12,7 @@ from nlp104.utils.errors import InputError
 
 
 class Batches(DataAdapter):
-    """Sentence pairs as integer arrays, ready for `model.fit`, `evaluate` and `predict`.
+    """Sentence pairs as integer arrays, ready for `model.fit` and `model.evaluate`.
 
     One batch is ``({"encoder_token_ids": [batch, source], "decoder_token_ids": [batch, target]},
     labels [batch, target])``, all int32 and padded with 0. The source ends with ``[END]``. The

@@ -9,6 +9,7 @@ from nlp104.data.download import fetch
 from nlp104.data.named_corpora import CORPORA
 from nlp104.data.splits import Pair, split, subset
 from nlp104.data.tokenizer import normalize
+from nlp104.utils.arguments import require_not_negative, require_positive
 from nlp104.utils.errors import InputError, MissingError
 
 NAMES = ("grammar", *CORPORA)
@@ -104,7 +105,8 @@ def load_corpus(
         A `Corpus`.
 
     Raises:
-        ValueError: If the languages or the content of a file are not as expected.
+        ValueError: If the languages or the content of a file are not as expected, or a size is
+            negative or a column no positive integer.
         FileNotFoundError: If there is no such corpus or file.
         ConnectionError: If a named corpus is not there and cannot be downloaded.
 
@@ -120,6 +122,10 @@ def load_corpus(
         100
     """
     name = os.fspath(name_or_path)
+    source_column, target_column = columns
+    require_positive(source_column=source_column, target_column=target_column)
+    for part, size in zip(("train", "validation", "test"), sizes, strict=True):
+        require_not_negative(**{f"size of {part}": size or 0})
     if name in NAMES and (validation or test):
         raise InputError(
             f"Expected neither `validation` nor `test`, which the corpus {name} brings itself. "

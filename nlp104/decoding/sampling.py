@@ -31,7 +31,8 @@ def sample(
     Args:
         model: As for `greedy`.
         token_ids: As for `greedy`.
-        temperature: Below 1 the probable tokens become more so; towards 0 this becomes `greedy`.
+        temperature: Below 1 the probable tokens become more so; towards 0 this becomes
+            `greedy`, which is to be taken for less than 1e-6.
         top_k: Number of tokens to draw from; all by default. With 1 this is `greedy`.
         top_p: Probability of the tokens to draw from, above 0 and at most 1; all by default.
         seed: Integer of at least 0. The same seed gives the same texts: the random numbers
@@ -83,8 +84,11 @@ def choices(model, temperature, top_k, top_p):
     Raises:
         ValueError: If an argument is out of its range.
     """
-    if not 0 < temperature < math.inf:
-        raise ValueError(f"`temperature` must be a number above 0. Received: {temperature!r}.")
+    if not 1e-6 <= temperature < math.inf:  # logits divided by less leave float32
+        raise ValueError(
+            "`temperature` must be a number of at least 1e-6; `greedy` is its limit at 0. Received: "
+            f"{temperature!r}."
+        )
     if top_k is not None:
         require_positive(top_k=top_k)
     if top_p is not None and not 0 < top_p <= 1:

@@ -2,6 +2,8 @@
 
 import keras
 
+from nlp104.utils.arguments import require_not_negative
+
 
 @keras.saving.register_keras_serializable(package="nlp104")
 class Residual(keras.layers.Layer):
@@ -80,8 +82,9 @@ def make_normalization(kind, epsilon, dtype):
     """Keras' layer for ``"layer"`` or ``"rms"``.
 
     Raises:
-        ValueError: if `kind` is neither of them.
+        ValueError: if `kind` is neither of them, or `epsilon` negative.
     """
+    require_not_negative(epsilon=epsilon)
     if kind not in _NORMALIZATIONS:
         raise ValueError(
             f"`normalization` must be {' or '.join(_NORMALIZATIONS)}. Received: {kind!r}."

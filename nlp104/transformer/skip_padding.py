@@ -140,6 +140,15 @@ class SkipsPadding(keras.Model):
 
     skip_padding = False
 
+    def get_compile_config(self):
+        config = super().get_compile_config()
+        return config and {**config, "skip_padding": self.skip_padding}
+
+    def compile_from_config(self, config):
+        others = {name: value for name, value in config.items() if name != "skip_padding"}
+        super().compile_from_config(others)
+        self.skip_padding = config.get("skip_padding", False)  # older files know nothing of it
+
     # On JAX the data are the second argument. Nothing is skipped there.
     def train_step(self, *arguments):
         return super().train_step(*self._skip(arguments))
