@@ -86,8 +86,8 @@ def choices(model, temperature, top_k, top_p):
     """
     if not 1e-6 <= temperature < math.inf:  # logits divided by less leave float32
         raise ValueError(
-            "`temperature` must be a number of at least 1e-6; `greedy` is its limit at 0. Received: "
-            f"{temperature!r}."
+            "`temperature` must be a number of at least 1e-6; its limit at 0 is `greedy`. "
+            f"Received: {temperature!r}."
         )
     if top_k is not None:
         require_positive(top_k=top_k)
