@@ -94,6 +94,20 @@ def test_gradient_is_p_minus_q(label_smoothing):
     np.testing.assert_allclose(gradient, expected_gradient, atol=1e-7)
 
 
+def test_a_class_that_is_ruled_out():
+    """Its logit is -∞: it is as if the vocabulary did not have it."""
+    labels, logits = random_batch(np.random.default_rng(5), classes=6)
+    _, expected, gradient_of_the_others = one_hot_loss(labels, logits, 0.0)
+    out = np.full((*labels.shape, 1), -np.inf, "float32")
+    loss = MaskedCrossentropy()
+    value, gradient = value_and_gradient(
+        lambda x: loss(labels, x), np.concatenate([logits, out], axis=-1)
+    )
+    assert value == pytest.approx(expected, rel=1e-6)
+    np.testing.assert_allclose(gradient[..., :-1], gradient_of_the_others, atol=1e-7)
+    np.testing.assert_array_equal(gradient[..., -1], 0)
+
+
 def test_gradient_under_weights_of_tokens():
     labels, logits = random_batch(np.random.default_rng(3))
     weights = np.random.default_rng(4).random(labels.shape).astype("float32")

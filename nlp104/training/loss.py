@@ -49,7 +49,8 @@ def smoothed_crossentropy(labels, logits, label_smoothing=0.0):
         total = ops.sum(exponentials, axis=-1, keepdims=True)
         label_logits = ops.take_along_axis(logits, ops.expand_dims(labels, -1), axis=-1)
         losses = largest + ops.log(total) - (1.0 - label_smoothing) * label_logits
-        losses = losses - label_smoothing * ops.mean(logits, axis=-1, keepdims=True)
+        if label_smoothing:  # without it a logit may be -∞, and 0 · -∞ is no number
+            losses = losses - label_smoothing * ops.mean(logits, axis=-1, keepdims=True)
 
         def gradient(*args, upstream=None):  # PyTorch names the argument, the others do not
             upstream = args[0] if upstream is None else upstream  # as the labels
