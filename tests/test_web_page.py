@@ -445,6 +445,22 @@ def test_nothing_overlaps_or_leaves_the_window(window, book, width):
     assert window.call(CLASH) == []
 
 
+@needs_browser
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_word_of_many_pieces_stays_in_its_window(window, load_once, tmp_path, width):
+    """In sub-words, with a sign that has no word before it; see the German steamer's captains."""
+    word = "Donaudampfschifffahrtsgesellschaftskapitänsmützenfabrikantenwitwe"
+    figure = explore.translator(load_once("eng-fra"), "eng-fra", ["en", "fr"], [f"{word} 7 ☃."])
+    path = tmp_path / "page.html"
+    path.write_text(PAGE.format(title="A page", body=figure.html), encoding="utf-8")
+    window.open(path, width=width)
+    assert window.call(CLASH) == []
+    pieces = texts(window, ".source .token")
+    assert len(pieces) > 20
+    assert min(map(len, pieces[:20])) >= 1
+    assert "▁" not in pieces
+
+
 # --- a page of its own ---
 
 

@@ -28,7 +28,8 @@ nlp104web.view ??= (() => {
 
   // ---------- tokens ----------
   const sign = (token) => /^\[(END|UNK|START|PAD)\]$/.test(token);
-  const bare = (token) => (sign(token) ? token.slice(1, -1).toLowerCase() : token.replace(/^▁(?=.)/u, ""));
+  // What a reader is shown; a space that is a token by itself is called so.
+  const bare = (token) => (sign(token) ? token.slice(1, -1).toLowerCase() : token === "▁" ? "space" : token.replace(/^▁/u, ""));
   // Where words come in pieces, ▁ begins one, and a letter without it goes on with the word before.
   const inPieces = ({ source, target }) => [...source, ...target].some((token) => token.startsWith("▁"));
   const goesOn = (token, pieces) => pieces && !sign(token) && !token.startsWith("▁");
@@ -46,7 +47,7 @@ nlp104web.view ??= (() => {
       const focused = [...element.querySelectorAll(".token")].indexOf(document.activeElement);
       element.dataset.shape = shape;
       element.replaceChildren(...grouped.map((places) => make("li", { className: "word" }, ...places.map((i) =>
-        make(tag, { className: `token${sign(tokens[i]) ? " sign" : ""}`, textContent: bare(tokens[i]) })))));
+        make(tag, { className: `token${sign(tokens[i]) || tokens[i] === "▁" ? " sign" : ""}`, textContent: bare(tokens[i]) })))));
       element.querySelectorAll(".token")[focused]?.focus();
     }
     element.querySelectorAll(".token").forEach(dress);
