@@ -17,6 +17,7 @@ from benchmarks.turns import Team, decode, say, train
 RESULTS = Path(__file__).resolve().parents[1] / "results" / "benchmarks"
 SAME_BATCHES = 32  # different ones, over which training on the same batches goes round
 BUSY = 0.3  # cores
+PARTS = {"same": "training", "own": "training", "decode": "decoding", "growth": "growth"}  # tables
 QUICK = {
     "sizes": ["tiny"],
     "rounds": 2,
@@ -28,13 +29,15 @@ QUICK = {
 
 
 def parse(arguments):
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description=__doc__, allow_abbrev=False
+    )
     words = lambda text: text.split(",")  # noqa: E731
     numbers = lambda text: [int(word) for word in text.split(",")]  # noqa: E731
     add = parser.add_argument
     add("--entries", type=words, default=default_entries(), help="such as nlp104-jax,torch")
     add("--sizes", type=words, default=["tiny", "small"], help=f"of {', '.join(SIZES)}")
-    add("--parts", type=words, default=["same", "own", "decode", "growth"], help="what to measure")
+    add("--parts", type=words, default=[*PARTS], help="what to measure")
     add("--data", default="grammar", help="grammar, or a folder with Multi30k's raw files")
     add("--batch-size", type=int, default=64, help="sentences in a training batch")
     add("--tokens-per-batch", type=int, help="instead, in nlp104's own batches end to end")
@@ -51,14 +54,20 @@ def parse(arguments):
         few = [name for name in default_entries() if "jax" not in name and "xla" not in name]
         parser.set_defaults(entries=few, **QUICK)
     options = parser.parse_args(arguments)
-    unknown = set(options.sizes) - set(SIZES)
-    if unknown:
-        parser.error(f"unknown sizes: {', '.join(unknown)}")
+    for name, known in (("sizes", SIZES), ("parts", PARTS)):
+        if unknown := set(getattr(options, name)) - set(known):
+            parser.error(f"Expected {name} of {', '.join(known)}. Received: {', '.join(unknown)}.")
     try:
         options.entries = [Entry.parse(name) for name in options.entries]
     except ValueError as error:
         parser.error(str(error))
     options.name = options.name or f"cpu-{options.threads}-cores" + "-quick" * options.quick
+    lost = {*PARTS.values()} - {PARTS[part] for part in options.parts}
+    if any((RESULTS / options.name / f"{table}.csv").exists() for table in lost):
+        parser.error(
+            "Expected the --name of another folder: the report in this one would lose tables that "
+            f"are not measured now. Received: {options.name}."
+        )
     return options
 
 

@@ -144,6 +144,9 @@ def decode(team, config, rounds, cases, sources):
         For every case, by the name of the entry, a dictionary with its `turns` and the seconds of
         its `first` call. Entries without such a search are left out.
     """
+    most = max(rows for rows, _, _ in cases)
+    if most > len(sources):
+        raise ValueError(f"Expected at least {most} sentences to decode. Received: {len(sources)}.")
     built = team.each("build", config)
     team.each("silence_end")
     results = {}

@@ -15,6 +15,7 @@ from keras import ops
 
 from nlp104.data.tokenizer import END_ID, PAD_ID, START_ID
 from nlp104.decoding import sample
+from nlp104.decoding.sampling import draws_of
 from nlp104.figures.explore.decoding import ALPHAS, BEAMS, COLUMNS, beams
 from nlp104.figures.explore.numbers import short
 from nlp104.figures.results import FOLDER
@@ -53,7 +54,7 @@ def record(translator, sentences=SENTENCES):
         "temperatures": TEMPERATURES,
         "cuts": CUTS,
         "seeds": SEEDS,
-        "dice": [short(_dice(seed), 4) for seed in SEEDS],
+        "dice": [short(draws_of(0, seed, LIMIT), 4) for seed in SEEDS],
         "columns": COLUMNS,
         "sentences": [each.record(words) for each in found],
         "words": list(words),
@@ -190,11 +191,6 @@ def _heat(logs, temperature):
     sums = np.cumsum(np.sort(np.exp(logs / temperature - total))[::-1])
     count = int((sums < 0.9).sum()) + 1
     return [_thousandths(total), count, _thousandths(sums[count - 1])]
-
-
-def _dice(seed):
-    """The random numbers of `nlp104.decoding.sample` for a single row."""
-    return np.random.default_rng((seed, 0)).random(LIMIT, "float32")
 
 
 def _digits(part):

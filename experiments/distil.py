@@ -85,8 +85,10 @@ def main(arguments=None):
     output = options.pop("output")
     translator, (corpus, tokenized) = load_translator(options["name"]), corpus_of(**options)
     pairs, done = corpus.references("train"), 0
-    if output.exists():
-        done = len(output.read_text(encoding="utf-8").splitlines())
+    if output.exists():  # a killed run may have left half a line
+        whole = output.read_bytes()[: output.read_bytes().rfind(b"\n") + 1]
+        output.write_bytes(whole)
+        done = whole.count(b"\n")
     with output.open("a", encoding="utf-8") as file:
         for first in range(done, len(pairs), AT_A_TIME):
             sources, references = zip(*pairs[first : first + AT_A_TIME], strict=True)

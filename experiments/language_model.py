@@ -95,7 +95,7 @@ def main(arguments=None):
     text = options.text.read_text(encoding="utf-8") if options.text else book()
     stem = options.text.stem if options.text else "book"
     output = records.RESULTS / "language-model" / f"{stem}.json"
-    runs = records.runs_so_far(output)
+    runs = records.runs_so_far(output, characters=len(text))
     for steps in options.steps:
         for seed in options.seeds:
             name = f"{steps} steps, seed {seed}"

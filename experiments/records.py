@@ -19,9 +19,26 @@ def write(path, record):
         temporary.write_text(text + "\n", encoding="utf-8")
 
 
-def runs_so_far(path):
-    """The runs that a record holds already, by their names: what need not be trained again."""
-    return json.loads(path.read_text(encoding="utf-8"))["runs"] if path.exists() else {}
+def runs_so_far(path, **settings):
+    """The runs that a record holds already, by their names: what need not be trained again.
+
+    Args:
+        path: Of the record.
+        **settings: What of the record says how its runs were made.
+
+    Raises:
+        ValueError: If they were made with other settings.
+    """
+    if not path.exists():
+        return {}
+    record = json.loads(path.read_text(encoding="utf-8"))
+    for name, value in settings.items():
+        if record[name] != value:
+            raise ValueError(
+                f"Expected {name}={record[name]!r}, as the runs in {path.name} have it: further "
+                f"ones would be compared with them. Received: {value!r}."
+            )
+    return record["runs"]
 
 
 def spread(values, digits, scale=1):

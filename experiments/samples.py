@@ -13,25 +13,24 @@ from pathlib import Path
 import numpy as np
 
 from experiments import records
-from nlp104.data.corpus import load_corpus
+from experiments.runs import add_places, settings_and_corpus
 from nlp104.training.checkpoints import epoch_checkpoints, epoch_of
-from nlp104.training.run_record import read_record
 from nlp104.translation.translator import Translator
 
 COUNT = 12
 
 
-def samples(run, data):
+def samples(run, **places):
     """Translate some test sentences, drawn by lot, with the weights of every epoch that is there.
 
     Args:
         run: Directory that `nlp104 train` made, with its checkpoints.
-        data: As of `nlp104.data.corpus.load_corpus`.
+        **places: `data`, `validation` and `test`, as of `nlp104 train`.
 
     Returns:
         ``{"sources": […], "references": [[…], …], "epochs": {epoch: translations}}``.
     """
-    corpus = load_corpus(data, seed=read_record(run)["settings"]["seed"])
+    _, corpus = settings_and_corpus(run, **places)
     pairs = corpus.references("test")
     drawn = np.random.default_rng(0).permutation(len(pairs))[:COUNT]  # a file is sorted by length
     sources, references = zip(*(pairs[i] for i in drawn), strict=True)
@@ -46,7 +45,7 @@ def samples(run, data):
 def main(arguments=None):
     parser = argparse.ArgumentParser(prog="python -m experiments.samples", description=__doc__)
     parser.add_argument("run", type=Path, help="directory that nlp104 train made")
-    parser.add_argument("--data", required=True, help="the file that it was trained on")
+    add_places(parser)
     options = parser.parse_args(arguments)
     path = options.run / "samples.json"
     records.write(path, samples(**vars(options)))

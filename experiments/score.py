@@ -14,22 +14,13 @@ import sys
 import numpy as np
 
 from experiments import records
+from experiments.english_french import BOTH, as_typed
 from nlp104.data.corpus import load_corpus
 from nlp104.translation.evaluation import bleu, exact_match
 from nlp104.translation.pretrained import load_pretrained
 
 SHOWN = 40
 LENGTHS = ((1, 4), (5, 6), (7, 9), (10, 14), (15, 99))  # words
-
-
-def as_typed(text):
-    """A sentence as people type it: in lower case, without its full stop.
-
-    Example:
-        >>> as_typed("I am hungry, let's get some food.")
-        "i am hungry, let's get some food"
-    """
-    return (text if text.endswith("..") else text.removesuffix(".")).lower()
 
 
 def scores(name, data, seed):
@@ -52,7 +43,7 @@ def scores(name, data, seed):
         "sources": [sources[i] for i in shown],
         "references": [references[i] for i in shown],
     }
-    typed = [as_typed(source) for source in sources]
+    typed = [as_typed(source, BOTH) for source in sources]
     for search, num_beams in (("greedy", 1), ("beam 4", 4)):
         hypotheses = translator.translate(sources, batch_size=64, num_beams=num_beams)
         of_typed = translator.translate(typed, batch_size=64, num_beams=num_beams)
@@ -60,6 +51,8 @@ def scores(name, data, seed):
         by_length = {}
         for first, last in LENGTHS:
             of_length = [i for i, s in enumerate(sources) if first <= len(s.split()) <= last]
+            if not of_length:
+                continue
             score = bleu([hypotheses[i] for i in of_length], [references[i] for i in of_length])
             by_length[f"{first}-{last}"] = {"sentences": len(of_length), "bleu": score.score}
         found[search] = {

@@ -30,11 +30,19 @@ DRAWS = 1000
 
 
 def half_interval(hypotheses, references, tokenized):
-    """Half the width of the interval that holds 95 % of the BLEU of `DRAWS` draws of sentences."""
-    if tokenized:
-        hypotheses, references = (list(map(join_subwords, x)) for x in (hypotheses, references))
+    """Half the width of the interval that holds 95 % of the BLEU of `DRAWS` draws of sentences.
+
+    `references` has for each sentence all that are accepted, as `nlp104.translation.bleu` takes.
+    """
+    read = join_subwords if tokenized else str
+    most = max(map(len, references))
+    # sacreBLEU wants them as streams, and takes None where a sentence has fewer than others.
+    streams = [
+        [read(accepted[i]) if i < len(accepted) else None for accepted in references]
+        for i in range(most)
+    ]
     metric = BLEU(tokenize="none" if tokenized else "13a", force=tokenized)
-    drawn = metric.corpus_score(list(hypotheses), [list(references)], n_bootstrap=DRAWS)
+    drawn = metric.corpus_score([read(text) for text in hypotheses], streams, n_bootstrap=DRAWS)
     return drawn._ci  # which has no public name but a place in the text of the score
 
 
@@ -60,13 +68,12 @@ def of_run(run, **places):
     validation = {search: scored(held_out, search)[1].score for search in SEARCHES}
     chosen = max(SEARCHES, key=validation.get)
     hypotheses, bleu, exact = scored(pairs, chosen)
-    firsts = [accepted[0] for _, accepted in pairs]
     return {
         "seed": settings["seed"],
         "validation": validation,
         "chosen": chosen,
         "bleu": bleu.score,
-        "half_interval": half_interval(hypotheses, firsts, tokenized),
+        "half_interval": half_interval(hypotheses, [accepted for _, accepted in pairs], tokenized),
         "exact_match": exact,
         "signature": bleu.signature,
     }

@@ -173,7 +173,7 @@ def main(arguments=None):
     parser.add_argument("--steps", type=int, default=200, help="of the trainings on the book")
     options = parser.parse_args(arguments)
     output = records.RESULTS / "speculative" / "scores.json"
-    runs = records.runs_so_far(output)
+    runs = records.runs_so_far(output, steps=options.steps)
     for case, make in CASES.items():
         if case in runs:
             continue

@@ -2,6 +2,7 @@
 
 import csv
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -224,6 +225,32 @@ def test_entries_and_options():
     assert options.name.endswith("-quick")
     assert not [entry.name for entry in options.entries if "jax" in entry.name]
     assert [entry.name for entry in parse(["--quick", "--entries", "torch"]).entries] == ["torch"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["--parts", "decoding"],
+            "Expected parts of same, own, decode, growth. Received: decoding",
+        ),
+        (["--sizes", "huge"], "Expected sizes of .*tiny.* Received: huge"),
+        (["--qui"], "unrecognized arguments: --qui"),
+        (
+            ["--parts", "own", "--name", "two-cores-long"],
+            "another folder: .* Received: two-cores-long",
+        ),
+    ],
+)
+def test_options_that_would_cost_a_report_are_refused(arguments, message, capsys):
+    with pytest.raises(SystemExit):
+        parse(arguments)
+    assert re.search(message, capsys.readouterr().err)
+
+
+def test_a_batch_larger_than_the_test_part_is_refused():
+    with pytest.raises(ValueError, match=r"at least 4 sentences to decode\. Received: 2"):
+        decode(None, None, 1, [(2, 8, 1), (4, 8, 1)], [[4, 3], [5, 3]])
 
 
 def test_versions_of_what_the_entries_need():

@@ -66,6 +66,6 @@ def test_a_stopped_run_goes_on_where_it_was(tmp_path, monkeypatch):
     other = tmp_path / "other.tsv"
     distil.main([str(run), str(other), "--data", str(data)])
     assert other.read_text(encoding="utf-8") == whole
-    output.write_text("".join(lines[:1]), encoding="utf-8")
+    output.write_text("".join(lines[:1]) + lines[1][:5], encoding="utf-8")  # killed while it wrote
     distil.main(["grammar", str(output), "--data", str(data)])
     assert output.read_text(encoding="utf-8") == whole

@@ -5,7 +5,11 @@ from importlib import import_module
 
 import pytest
 
-from experiments import records
+from experiments import records, samples
+from nlp104.data import corpus
+from nlp104.training.run_record import write_record
+from nlp104.training.settings import complete_settings
+from nlp104.translation.pretrained import load_pretrained
 from tools import notebooks
 
 FOLDER = notebooks.ROOT / "experiments"
@@ -59,3 +63,21 @@ def test_a_record_is_written_whole_and_its_runs_are_found_again(tmp_path):
         records.write(path, {"runs": {"not for JSON": {1}}})
     assert records.runs_so_far(path) == {"é": 1}
     assert [found.name for found in path.parent.iterdir()] == ["record.json"]
+    records.write(path, {"steps": 7, "runs": {"a": 1}})
+    assert records.runs_so_far(path, steps=7) == {"a": 1}
+    with pytest.raises(ValueError, match=r"Expected steps=7, .* Received: 8"):
+        records.runs_so_far(path, steps=8)
+
+
+def test_what_is_sampled_is_the_test_part_of_the_run(tmp_path):
+    """Also of a run that had its parts in files, as `nlp104 train --test` has."""
+    rows = corpus.load_corpus("grammar", sizes=(8, 8, 8), seed=1)
+    places = {}
+    for place, part in (("data", "train"), ("validation", "validation"), ("test", "test")):
+        places[place] = tmp_path / f"{part}.tsv"
+        lines = ["\t".join(pair) + "\n" for pair in getattr(rows, part)]
+        places[place].write_text("".join(lines), encoding="utf-8")
+    load_pretrained("grammar").save(tmp_path / "run")
+    write_record(tmp_path / "run", {"settings": complete_settings({"tokens": "word"})})
+    found = samples.samples(tmp_path / "run", **places)
+    assert set(found["sources"]) == {source for source, _ in rows.test}

@@ -29,15 +29,23 @@ def test_the_interval_is_that_of_a_bootstrap():
         chosen = [hypotheses[i] for i in rows], [[references[i] for i in rows]]
         drawn.append(sacrebleu.corpus_bleu(*chosen, tokenize="none", force=True).score)
     low, high = np.percentile(drawn, [2.5, 97.5])
-    half = seeds.half_interval(hypotheses, references, tokenized=True)
+    half = seeds.half_interval(hypotheses, [[text] for text in references], tokenized=True)
     assert half == pytest.approx((high - low) / 2, rel=0.15)
 
 
 def test_sub_words_are_joined_before_they_are_counted():
     references = sentences(20, np.random.default_rng(1))
     hypotheses = [text.replace("chat", "ch@@ at") for text in references]
-    assert seeds.half_interval(hypotheses, references, tokenized=True) == 0
-    assert seeds.half_interval(hypotheses, references, tokenized=False) > 0
+    assert seeds.half_interval(hypotheses, [[text] for text in references], tokenized=True) == 0
+    assert seeds.half_interval(hypotheses, [[text] for text in references], tokenized=False) > 0
+
+
+def test_every_accepted_translation_counts():
+    """Where each is one of the references, every draw has 100."""
+    references = sentences(20, np.random.default_rng(1))
+    accepted = [[text[::-1], text][: 1 + i % 2] or [text] for i, text in enumerate(references)]
+    hypotheses = [texts[-1] for texts in accepted]
+    assert seeds.half_interval(hypotheses, accepted, tokenized=True) == 0
 
 
 class Fake:

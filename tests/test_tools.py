@@ -159,6 +159,14 @@ def test_address_changes_everywhere(repository):
     assert address.change("https://github.com/some-one/my.book", repository) == []
 
 
+def test_an_address_that_could_not_be_changed_everywhere_stays(repository):
+    (repository / "z.md").write_bytes(b"https://github.com/me/book \xff")
+    with pytest.raises(UnicodeDecodeError):
+        address.change("https://github.com/you/yours", repository)
+    (repository / "z.md").write_text("https://github.com/me/book")
+    assert len(address.change("https://github.com/you/yours", repository)) == 3
+
+
 @pytest.mark.parametrize(
     "url", ["", "github.com/a/b", "https://example.org/a/b", "https://github.com/a"]
 )
@@ -208,6 +216,9 @@ def test_check_goes_on_after_a_failure_and_says_what_failed(monkeypatch, capsys)
     assert "\nFAILED: one (0 passed in 0 min" in printed
     assert check.main("all", "t") == 0
     assert "== one" not in capsys.readouterr().out
+    for words in (["everything"], ["all", "t", "pakage"]):
+        assert check.main(*words) == 2
+        assert words[-1] in capsys.readouterr().err
 
 
 def test_check_runs_everything():

@@ -18,7 +18,7 @@ def forms(url):
     match = GITHUB.fullmatch(url)
     if match is None:
         raise ValueError(
-            f"Expected an address like https://github.com/owner/name, received {url!r}."
+            f"Expected an address like https://github.com/owner/name. Received: {url!r}."
         )
     owner, name = match.groups()
     return f"github.com/{owner}/{name}", f"github/{owner}/{name}", f"{owner}.github.io/{name}"
@@ -40,16 +40,18 @@ def files(root):
 
 def change(url, root=notebooks.ROOT):
     """Replace the address in all files; returns those that changed."""
-    changed = []
+    changed = {}
     pairs = list(zip(forms(notebooks.address(root)), forms(url), strict=True))
     for path in files(root):
-        text = new = path.read_text()
+        text = new = path.read_text(encoding="utf-8")
         for old_form, new_form in pairs:
             new = re.sub(rf"(?<![\w.-]){re.escape(old_form)}(?![\w-])", new_form, new)
         if new != text:
-            notebooks.replace(path, new)
-            changed.append(path)
-    return changed
+            changed[path] = new
+    # Where the old address is read from changes last: a change that was stopped can be repeated.
+    for path in sorted(changed, key=lambda path: path.name == "_config.yml"):
+        notebooks.replace(path, changed[path])
+    return [*changed]
 
 
 def main(arguments):

@@ -159,6 +159,20 @@ async def run_all(target, wanted):
 
 
 def main(target, *names):
+    stages = {
+        target: [stage for queue in each for stage, *_ in queue]
+        for target, each in queues().items()
+    }
+    if target not in stages:
+        print(f"Expected one of {', '.join(stages)}. Received: {target!r}.", file=sys.stderr)
+        return 2
+    for name in names:
+        if not any(stage.startswith(name) for stage in stages[target]):
+            print(
+                f"Expected stages of {', '.join(stages[target])}. Received: {name!r}.",
+                file=sys.stderr,
+            )
+            return 2
     begin = time.monotonic()
     rows = asyncio.run(run_all(target, names))
     print(f"\n{'stage':22}{'':>8}{'passed':>8}{'failed':>8}{'skipped':>9}{'seconds':>9}")

@@ -76,7 +76,7 @@ def licence(name, about):
     short = field if field != "UNKNOWN" and len(field) < 60 and "\n" not in field else ""
     said = about.get("License-Expression") or named or short
     if not said:
-        raise ValueError(f"Expected a licence in the metadata of {name}. Received none.")
+        raise ValueError(f"Expected a licence in the metadata of {name}. Received: none.")
     return said
 
 
