@@ -112,6 +112,22 @@ def test_unknown_name():
         nlp104.load_pretrained("klingon")
 
 
+def test_a_release_that_fails_leaves_nothing(tmp_path, monkeypatch):
+    def save(self, directory):
+        directory.mkdir()
+        (directory / "model.keras").write_bytes(b"half")
+        raise OSError(28, "No space left on device")
+
+    run, models = pretrained.FOLDER / "grammar", tmp_path / "models"
+    models.mkdir()
+    monkeypatch.setattr(release, "FOLDER", models)
+    monkeypatch.setattr(release.Translator, "save", save)
+    with pytest.raises(OSError, match="No space"):
+        release.release(run, "small")
+    assert [*models.iterdir()] == []
+    assert [*tmp_path.iterdir()] == [models]
+
+
 @pytest.mark.slow
 def test_a_released_model_is_that_of_the_run_rounded_to_16_bits(translator, tmp_path, monkeypatch):
     run = pretrained.FOLDER / "grammar"

@@ -11,6 +11,8 @@ not that of the run: rounding may change a word. After another
 
 import argparse
 import json
+import tempfile
+from pathlib import Path
 
 from nlp104.translation.pretrained import CARD, FOLDER, read_card
 from nlp104.translation.translator import Translator
@@ -35,9 +37,12 @@ def release(run, name):
     card = read_card(run)
     trained = Translator.load(run)
     half = trained.model.with_dtype("float16")
-    Translator(half, trained.source_tokenizer, trained.target_tokenizer).save(directory)
-    text = json.dumps(card, indent=2, ensure_ascii=False) + "\n"
-    (directory / CARD).write_text(text, encoding="utf-8")
+    with tempfile.TemporaryDirectory(dir=FOLDER.parent) as folder:  # all of it, or nothing
+        made = Path(folder) / name
+        Translator(half, trained.source_tokenizer, trained.target_tokenizer).save(made)
+        text = json.dumps(card, indent=2, ensure_ascii=False) + "\n"
+        (made / CARD).write_text(text, encoding="utf-8")
+        made.rename(directory)
     return directory
 
 
