@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from experiments import blank_models, blanks
+from experiments import blank_models, blanks, english_blanks
 from experiments.grammar_blanks import fillings
 from nlp104.data import Tokenizer
 from nlp104.figures import results
@@ -123,11 +123,11 @@ def test_bags_count_words_and_pairs():
 
 def test_swapped_sentences_have_the_same_bag():
     rng = np.random.default_rng(1)
-    assert blanks.swapped("He is here now.", rng) is None
-    made = {blanks.swapped("one two three four five", rng) for _ in range(50)}
+    assert english_blanks.swapped("He is here now.", rng) is None
+    made = {english_blanks.swapped("one two three four five", rng) for _ in range(50)}
     assert made == {"one three two four five", "one two four three five"}
     tokenizer = Tokenizer.train(["one two three four five"], kind="word")
-    ids, labels = blanks.pairs_swapped(["one two three four five"] * 3, tokenizer, 6, rng)
+    ids, labels = english_blanks.pairs_swapped(["one two three four five"] * 3, tokenizer, 6, rng)
     assert labels.tolist() == [0, 1] * 3
     bags, _ = blank_models.bags(ids, ids)
     np.testing.assert_array_equal(bags[::2], bags[1::2])  # so no bag of words can tell
@@ -135,10 +135,10 @@ def test_swapped_sentences_have_the_same_bag():
 
 def test_a_blank_is_found_in_its_brackets():
     tokenizer = Tokenizer.train(["a cat sat on a mat"] * 3, kind="bpe", vocabulary_size=40)
-    ids, place = blanks.place_of("a [cat] sat on a mat", tokenizer)
+    ids, place = english_blanks.place_of("a [cat] sat on a mat", tokenizer)
     assert tokenizer.decode(ids[place : place + 1]) == "cat"
     with pytest.raises(ValueError, match="one token"):
-        blanks.place_of("a cat [zebra] on", tokenizer)
+        english_blanks.place_of("a cat [zebra] on", tokenizer)
 
 
 def test_the_records_hold_all_that_the_readme_tells():

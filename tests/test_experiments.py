@@ -13,7 +13,14 @@ from nlp104.translation.pretrained import load_pretrained
 from tools import notebooks
 
 FOLDER = notebooks.ROOT / "experiments"
-PARTS = ("__init__", "records", "runs", "blank_models", "grammar_blanks")  # what they are made of
+PARTS = (
+    "__init__",
+    "records",
+    "runs",
+    "blank_models",
+    "english_blanks",
+    "grammar_blanks",
+)  # what they are made of
 NAMES = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem not in PARTS)
 
 
