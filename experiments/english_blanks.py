@@ -6,6 +6,8 @@ import numpy as np
 
 from experiments.blank_models import log_probabilities, rows
 
+__all__ = ["LONGEST", "by_neighbours", "pairs_swapped", "shown"]
+
 LONGEST, DRAWN = 24, 10  # tokens of a sentence, examples
 SHORT = 16  # tokens of a sentence with swapped words, and a start
 WRITTEN = (
