@@ -845,6 +845,73 @@ def test_chapters_have_their_names_where_there_is_room(reader, alone, name):
 
 @pytest.mark.slow
 @needs_browser
+@pytest.mark.parametrize("name", SCENES)
+def test_the_bar_stays_where_it_is_from_step_to_step(reader, alone, name):
+    """Whatever is switched on: *Next* does not move away from the thumb."""
+    reader.open(alone[name])
+    find = """() => {
+      const root = document.querySelector('.explore'), bar = root.querySelector('.bar');
+      const slider = root.querySelector('[type=range]'), found = [];
+      bar.style.position = 'static'; // on a phone it floats; here its place in the page is asked
+      for (const choice of [null, ...root.querySelectorAll('.tools input')]) {
+        choice?.click();
+        const tops = new Set();
+        for (let step = 0; step <= slider.max; step++) {
+          slider.value = step;
+          slider.dispatchEvent(new Event('input'));
+          const { top } = bar.getBoundingClientRect();
+          tops.add(Math.round(top - root.getBoundingClientRect().top));
+        }
+        found.push([...tops]);
+      }
+      bar.style.position = '';
+      return found;
+    }"""
+    for width in (1280, 390):
+        reader.dress(width)
+        reader.rest()
+        for tops in reader.call(find):
+            assert len(tops) == 1, (width, tops)
+
+
+@needs_browser
+def test_on_a_phone_the_bar_stays_on_the_screen(reader, alone):
+    reader.open(alone["wires"], width=390)
+    look = """(step) => {
+      scrollTo({ top: 60, behavior: 'instant' });
+      const root = document.querySelector('.explore'), bar = root.querySelector('.bar');
+      const { top, bottom } = bar.getBoundingClientRect();
+      const hit = document.elementFromPoint(195, bottom - 30);
+      const { height } = root.getBoundingClientRect();
+      return [bottom <= innerHeight, height > innerHeight + 100, bar.contains(hit)];
+    }"""
+    assert reader.call(look) == [True, True, True]
+    reader.dress(1280)
+    reader.rest()
+    position = "getComputedStyle(document.querySelector('.explore .bar')).position"
+    assert reader.evaluate(position) == "static"
+
+
+@needs_browser
+@pytest.mark.parametrize("name", ["wires", "machine", "devices", "evolution"])
+def test_low_marks_have_room_for_a_finger(reader, alone, name):
+    """28 pixels, and none reaches over to another one."""
+    reader.open(alone[name])
+    for width in (358, 718):
+        marks = reader.draw(width=width, step=6).marks
+        reach = [(mark["hit"], mark["act"]) for mark in marks if mark.get("act") and "hit" in mark]
+        reach = [(hit, act) for hit, act in reach if not act.startswith("follow")]  # lie in boxes
+        assert len(reach) > 4
+        for i, (a, one) in enumerate(reach):
+            assert a["h"] >= 28, one
+            for b, other in reach[i + 1 :]:
+                across = min(a["x"] + a["w"], b["x"] + b["w"]) - max(a["x"], b["x"])
+                down = min(a["y"] + a["h"], b["y"] + b["h"]) - max(a["y"], b["y"])
+                assert min(across, down) < 0.5, (one, other)
+
+
+@pytest.mark.slow
+@needs_browser
 def test_a_page_follows_the_theme_that_is_chosen_on_it(reader, page):
     ground = "getComputedStyle(document.querySelector('.explore')).backgroundColor"
     light, dark = "rgb(255, 255, 255)", "rgb(20, 24, 30)"

@@ -200,7 +200,7 @@ def test_the_still_draws_the_slices_of_all_eight():
     figure = explore.devices()
     rects = re.findall(r'class="f-(\w+)"', figure.still)
     assert {name: rects.count(name) for name in set(rects)} == {
-        **dict.fromkeys(("ink", "q", "k", "v", "a"), 8), "r": 16,
+        **dict.fromkeys(("ink", "q", "k", "v"), 8), "r": 24,
     }  # fmt: skip
     alone, shared = (held(config_of("base"), slices) * 4 / 1e6 for slices in (1, 4))
     assert f"hold {alone:.0f} MB of weights; here each holds {shared:.0f} MB" in figure.alt

@@ -609,7 +609,7 @@ def test_other_numbers_give_other_words():
     for seed in record["runs"]["no causal mask"].values():
         seed["losses"][-1] = 9.0
     kinds = {kind["key"]: kind for kind in wires(record).data["kinds"]}
-    assert "**50.0 %** are right, fewer in every run" in kinds["ffn"]["result"]
+    assert "**50.0\u00a0%** are right, fewer in every run" in kinds["ffn"]["result"]
     assert "the best of all" not in kinds["causal"]["result"]
 
 

@@ -41,7 +41,7 @@ nlp104.scene("devices", ({ grids, tokens: TOKENS, matrices, sizes, start }, { su
         M.push(area(`off${id}`, { x: X, y: Y + 28, w: cw, h: 6 * pitch - 5 }, { concept: "edge", strength: 0.07, radius: 6 }));
         continue;
       }
-      M.push(token(`pill${id}`, { x: X, y: Y, w: cw, h: 22 }, { word: `${id}`, size: 13, chosen: id === device, act: `device:${id}`, at: `d:${row}:${column}`, first: id === device, pressed: id === device, says: `device ${id}` }));
+      M.push(token(`pill${id}`, { x: X, y: Y, w: cw, h: 22 }, { word: `${id}`, size: 13, chosen: id === device, act: `device:${id}`, at: `d:${row}:${column}`, first: id === device, pressed: id === device, says: `device ${id}`, hit: { x: X, y: Y - 4, w: cw, h: 30 } }));
       if (!now) continue;
       const slice = (key, y, h, concept, cut, part, of, strength, look) => M.push(area(key, cut ? { x: X + (part * cw) / of, y, w: cw / of, h } : { x: X, y: y + (part * h) / of, w: cw, h: h / of }, { concept, strength, radius: 1, layer: 1, ...look }));
       matrices.forEach(([, concepts, axis], i) => {
@@ -83,7 +83,7 @@ nlp104.scene("devices", ({ grids, tokens: TOKENS, matrices, sizes, start }, { su
       put(`hold${i}:`, P + 16, Y + 49 + row * i, name, { strong: lit, muted: !lit });
       put(`hold${i}=`, P + wide, Y + 49 + row * i, now ? bytes(times * now.held) : "–", { anchor: "end", strong: lit, muted: !lit });
     });
-    const B = Y + 58 + 3 * row + 6, room = 62, start2 = P + (slim ? 118 : 116);
+    const B = Y + 58 + 3 * row + 6, room = 62, start2 = P + (slim ? 118 : 126);
     put("sends", P, B, now ? `Each device sends **${bytes(total)}** in a step` : "Nothing is sent", { size: 13 });
     SENDS.forEach((name, i) => {
       const y = B + 20 + row * i, lit = exchange === i || state.step === 13, done = STEPS.findIndex((step) => step[3] === i) <= state.step;

@@ -17,7 +17,7 @@ NUMBER = 4  # bytes of a float32
 MATRICES = (
     ("E", ("ink",), 0),  # embeddings and output: a row for each word
     ("QKV", ("q", "k", "v"), 1),  # a column for each number of a head
-    ("$W_O$", ("a",), 0),
+    ("$W_O$", ("r",), 0),
     ("$W_1$", ("r",), 1),
     ("$W_2$", ("r",), 0),
 )

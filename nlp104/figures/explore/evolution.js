@@ -33,7 +33,7 @@ nlp104.scene("evolution", (data, { sum, range, transpose, multiply, most, softma
     const outlined = (x, y, w, h) => M.push(area("new", { x: x - 5, y: y - 5, w: w + 10, h: h + 10 }, { outline: true, concept: "a", radius: 8, layer: 2 }));
 
     // Left: X, and where a version has them W_Q, W_K, W_V above their products.
-    const top = 30, yX = names.length > 4 ? top + depth * tiny + 40 : top;
+    const top = 30, yX = names.length > 4 ? top + depth * tiny + (slim ? 34 : 40) : top;
     C.words.forEach((word, i) => M.push(token(`x${i}`, { x: 0, y: yX + i * rh + 3, w: pw, h: rh - 6 }, { word, size })));
     M.push(matrix("X", C.X, { x: pw + 4, y: yX, w: tiny, h: rh, max: 1, numbers: false }), label("lX", pw + 4, yX - 14, "$X$", { size: 17, concept: "r" }));
     const between = slim ? 14 : 16, at = {};
@@ -50,11 +50,11 @@ nlp104.scene("evolution", (data, { sum, range, transpose, multiply, most, softma
     if (views.length) outlined(views[0], top - 22, views.at(-1) - views[0] + 4 * wide, yX - top + 5 * rh + 22);
 
     // Middle: who looks where.
-    const x0 = slim ? 0 : Math.min(386, W - 312), y0 = slim ? yX + 5 * rh + (names.length > 6 ? 62 : 34) : top, cw = slim ? (W - pw - 6) / 5 : 47, yA = y0 + 26, xA = x0 + pw + 6;
+    const x0 = slim ? 0 : Math.min(386, W - 312), y0 = slim ? yX + 5 * rh + (names.length > 6 ? 40 : 34) : top, cw = slim ? (W - pw - 6) / 5 : 47, yA = y0 + 26, xA = x0 + pw + 6;
     if (step === 6) ["1", "2"].forEach((name, h) => M.push(token(`head${h}`, { x: x0 + h * 34, y: y0 - 6, w: 30, h: 28 }, { word: name, size: 13, chosen: h === head, act: `head:${h}`, at: `h:0:${h}`, first: h === head, pressed: h === head, says: `Head ${name}` })));
     if (step === 6) outlined(x0, y0 - 6, 64, 28);
     C.words.forEach((word, j) => M.push(token(`c${j}`, { x: xA + j * cw, y: y0, w: cw, h: 22 }, { word, size: 12, bare: true })));
-    C.rows.forEach((name, i) => M.push(token(`r${i}${C.rows.length}`, { x: x0, y: yA + i * rh + 3, w: pw, h: rh - 6 }, { word: name, size, chosen: i === row, act: C.rows.length > 1 ? `row:${i}` : undefined, at: `r:${i}:0`, first: i === row, pressed: i === row, says: `Query of ${name}` })));
+    C.rows.forEach((name, i) => M.push(token(`r${i}${C.rows.length}`, { x: x0, y: yA + i * rh + 3, w: pw, h: rh - 6 }, { word: name, size, chosen: i === row, act: C.rows.length > 1 ? `row:${i}` : undefined, at: `r:${i}:0`, first: i === row, pressed: i === row, says: `Query of ${name}`, hit: { x: x0, y: yA + i * rh, w: pw, h: rh } })));
     M.push(matrix(`A${head}`, H.A, { x: xA, y: yA, w: cw, h: rh, concept: "a", max: 1, digits: 2, size: 12 }));
     M.push(area("row", { x: xA - 2, y: yA + row * rh - 1, w: 5 * cw + 4, h: rh + 2 }, { outline: true, concept: "ink", radius: 7, layer: 2 }));
     if (fresh.includes("weights")) outlined(x0, yA - 2, pw + 6 + 5 * cw, rh + 4);
@@ -98,7 +98,7 @@ nlp104.scene("evolution", (data, { sum, range, transpose, multiply, most, softma
     `Y = ${soft(over(`${fresh("Q", "q")} ${xT}`))} X`,
     `Y = ${soft(over(`Q ${fresh(kT, "k")}`))} ${fresh("V", "v")}`,
     `Y = ${soft(over(`${fresh("X W<sub>Q</sub>", "q")} ${kT}`))} V`,
-    `Y = ${fresh("Y<sub>1</sub>", "a")} W<sub>O1</sub> + ${fresh("Y<sub>2</sub>", "a")} W<sub>O2</sub>`,
+    `Y = ${fresh("Y<sub>1</sub>", "v")} W<sub>O1</sub> + ${fresh("Y<sub>2</sub>", "v")} W<sub>O2</sub>`,
   ];
   return {
     lead: `“The animal crossed the street. It was …” Who is **it**? Choose how the sentence ends${names.length > 5 ? ", tap a word to follow its query" : ""}.`,

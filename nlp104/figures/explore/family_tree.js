@@ -42,7 +42,7 @@ nlp104.scene("family_tree", ({ models, parts, lanes }, { range, area, label, tok
     models.forEach((model, i) => {
       const place = { x: x(model.lane), y: y(model), w: pw, h: high }, now = model === chosen, kept = keeps(model);
       M.push(token(`m${i}`, place, {
-        word: pw < 86 && model.name.length > 12 ? model.name.replace("former", "f.") : model.name, size: pw < 100 ? 12 : 13, chosen: now, muted: !kept, bare: !model.machine[0][1][1] && !model.machine[1][0][1],
+        word: pw < 86 && model.name.length > 12 ? model.name.replace("former", "f.") : model.name, size: pw < 100 ? 12 : 13, chosen: now, muted: !kept, dashed: !model.machine[0][1][1] && !model.machine[1][0][1],
         act: `model:${i}`, at: `m:${model.row}:${model.lane}`, first: now, pressed: now, says: `${model.name}, ${model.year}${part ? `: ${kept ? "has" : "does not have"} ${part.tab}` : ""}`,
       }));
       if (part && kept) M.push(area(`kept${i}`, { x: place.x - 2, y: place.y - 2, w: pw + 4, h: high + 4 }, { concept: part.concept, outline: true, radius: 12, layer: 2 }));
@@ -50,13 +50,13 @@ nlp104.scene("family_tree", ({ models, parts, lanes }, { range, area, label, tok
     const foot = Math.max(...models.map(y)) + high;
 
     // ---------- the machine of the chosen one ----------
-    const P = slim ? 0 : T + 28, wide = Math.min(W - P, 460), Y = slim ? foot + 26 : 0, bw = Math.min(140, (wide - 16) / 2), bh = 26, middle = P + wide / 2;
+    const P = slim ? 0 : T + 22, wide = Math.min(W - P, 460), Y = slim ? foot + 26 : 0, bw = Math.min(140, (wide - 12) / 2), bh = 26, middle = P + wide / 2;
     put("name", P, Y + 10, chosen.name, { size: 18, strong: true });
     put("born", P + wide, Y + 11, `${chosen.year}`, { anchor: "end", muted: true });
     put("task", P, Y + 34, `Task: ${chosen.task}`);
     put("places", P, Y + 54, `Places: ${chosen.places}`, { concept: chosen.keeps.includes("w") ? "p" : undefined });
     if (chosen.size) put("size", P, Y + 74, `Parameters: ${chosen.size}`);
-    const base = Y + 106 + 3 * (bh + 12), at = chosen.machine.map((_, s) => middle + (s ? 1 : -1) * (bw / 2 + 8) - bw / 2);
+    const base = Y + 106 + 3 * (bh + 12), at = chosen.machine.map((_, s) => middle + (s ? 1 : -1) * (bw / 2 + 6) - bw / 2);
     chosen.machine.forEach((stack, s) => {
       stack.forEach(([text, lit], i) => {
         const place = { x: at[s], y: base - (i + 1) * (bh + 12), w: bw, h: bh }, concept = text === "feed-forward" ? "r" : "a";
@@ -75,7 +75,7 @@ nlp104.scene("family_tree", ({ models, parts, lanes }, { range, area, label, tok
     else if (!read[0][1] && !write[0][1]) put("host", middle, base + 30, "Attention of another kind.", { anchor: "middle", size: 12, muted: true });
     const lines = (note) => fold(note, wide / 6.9), most = Math.max(...models.map(({ note }) => lines(note).length));
     lines(chosen.note).forEach((text, i) => put(`note${i}`, P, base + 52 + 19 * i, text));
-    const caption = part?.says ?? "In 2017 the Transformer translates. Three years on its parts write, fill in blanks, name images and find objects. Who keeps which part? (Names without a frame: attention in networks of another kind.)";
+    const caption = part?.says ?? "In 2017 the Transformer translates. Three years on its parts write, fill in blanks, name images and find objects. Who keeps which part? (Dashed: attention in networks of another kind.)";
     return {
       marks: M, height: Math.max(foot, base + 52 + 19 * most) + 6, caption,
       table: { caption: "Who keeps which part", rows: models.map(({ name }) => name), columns: parts.map(({ tab }) => tab), values: models.map((model) => parts.map(({ key }) => Number(model.keeps.includes(key)))) },

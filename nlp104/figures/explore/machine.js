@@ -25,7 +25,7 @@ nlp104.scene("machine", (data, { sum, range, write, area, label, token, wire, li
   };
   const nameOf = (tower, name) => (tower === "dec" && name === "self" ? ["masked", "self-", "attention"] : NAMES[name] ?? ["add, norm"]);
   const CONCEPT = { pos: "p", self: "a", cross: "a" };
-  const ZONE = 68, MEMORY = 64, EDGES = 284, BUNDLE = 16, SIZE = 12; // widths: names in boxes, the memory, all but lanes, weights that add up to 1; letters
+  const ZONE = 80, MEMORY = 64, EDGES = 308, BUNDLE = 16, SIZE = 12; // widths: names in boxes, the memory, all but lanes, weights that add up to 1; letters
 
   function layout(W, shown) {
     const slim = W < 560, all = sum([...WIDE.enc, ...WIDE.dec]), S = Math.min(W, EDGES + 1.5 * all), both = 0.94 * all <= S - EDGES;
@@ -91,7 +91,7 @@ nlp104.scene("machine", (data, { sum, range, write, area, label, token, wire, li
       }
       mine.forEach((name, i) => {
         const { y, h, mid } = rows[name], lit = tower === shown && at.box === name && open !== "mem", concept = CONCEPT[name] ?? "r", lines = nameOf(tower, name), below = rows[mine[i - 1]], wired = { concept: lit ? "r" : "edge" };
-        M.push(step(`${tower}${name}`, box(x, y, w, h), { source: "", radius: 7, layer: 0, lit, concept, ...button(`${tower}:${name}`, 10 - i, tower === "enc" ? 0 : 2), says: `${lines.join(" ").replace("- ", "-")}: what it does` }));
+        M.push(step(`${tower}${name}`, box(x, y, w, h), { source: "", radius: 7, layer: 0, lit, concept, hit: box(x, y - Math.max(0, 14.5 - h / 2), w, Math.max(29, h)), ...button(`${tower}:${name}`, 10 - i, tower === "enc" ? 0 : 2), says: `${lines.join(" ").replace("- ", "-")}: what it does` }));
         if (lit) M.push(area("lit", box(x, y, w, h), { concept, strength: 0.15, radius: 7 }));
         lines.forEach((text, j) => put(`${tower}${name}${j}`, middle, mid + 13 * (j - (lines.length - 1) / 2), text, { concept: lit ? concept : undefined, muted: !lit, strong: lit }));
         if (/add/.test(name)) { // the wire past a sub-layer, and where it is added
@@ -115,7 +115,7 @@ nlp104.scene("machine", (data, { sum, range, write, area, label, token, wire, li
       put("memn", shelf.x + shelf.w / 2, shelf.y - 12, "**memory**", { muted: !done });
       put("mems", shelf.x + shelf.w / 2, shelf.y + shelf.h + 12, `${n} × ${sizes.width}`, { muted: true });
     } else if (shown === "enc") put("memn", shelf.x + shelf.w / 2, shelf.y - 11, `**memory** ${n} × ${sizes.width}`, { muted: !done });
-    if (both || shown === "dec" || done) slots.forEach(({ pill }, j) => M.push(token(`m${j}`, pill, { word: source[j], size: SIZE, turn: E.turned, bare: j !== follow, muted: !done, ...pick("follow", both ? `m:${j}:0` : `m:0:${j}`, j, j === follow, `follow ${bare(source[j])}`) })));
+    if (both || shown === "dec" || done) slots.forEach(({ pill }, j) => M.push(token(`m${j}`, pill, { word: source[j], size: SIZE, turn: E.turned, bare: j !== follow, muted: !done, hit: both ? box(pill.x, pill.y - 4, Math.max(28, pill.w), 30) : box(pill.x, pill.y - 11, pill.w, pill.h + 11), ...pick("follow", both ? `m:${j}:0` : `m:0:${j}`, j, j === follow, `follow ${bare(source[j])}`) })));
 
     // Vectors on their way through a tower, with the number and the position of each token.
     const travel = (tower, name, list, now) => {

@@ -34,7 +34,7 @@ nlp104.scene("masked_attention", (data, { sum, range, softmax, write, cell, area
     const cw = Math.min(58, (slim ? room - Math.max(30, 0.24 * room) : 0.64 * room) / most), bar = Math.min(220, room - cw * most);
     const x = pw + 6, xBar = x + most * cw + gap, xNext = xBar + bar + sumWidth + (slim ? 6 : 22);
     const tight = cw < 30, turn = cw < long(words.slice(first)) + 3; // on the smallest phones: .97, and words that stand upright
-    const number = (value, digits) => (tight ? write(value, digits - (digits === 1)).replace("0.", ".").replace("1.00", "1") : write(value, digits));
+    const number = (value, digits) => (tight || (digits === 1 && cw < 34) ? write(value, digits - (digits === 1)).replace("0.", ".").replace("1.00", "1") : write(value, digits));
     const top = (slim ? 52 : 58) + (turn ? 14 : 0), rh = slim ? 31 : 36, y = (i) => top + (i - first) * rh, cx = (j) => x + (j - first) * cw, yTrace = top + most * rh + (slim ? 14 : 26), low = slim ? 24 : 26;
 
     M.push(label("h0", x, 12, all ? "the whole sentence at once" : "written so far", { size: 13, muted: true }));

@@ -27,6 +27,12 @@ globalThis.nlp104 ??= (() => {
     const text = Math.abs(x).toFixed(digits);
     return x < 0 && Number(text) !== 0 ? `−${text}` : text;
   };
+  // Names in a row, each { left, long, want }: do two overlap, and where does one go, not further than `far`
+  // from where it wants to be? Their margins may meet.
+  const overlap = (a, b) => a.left + a.long > b.left + 4.01 && b.left + b.long > a.left + 4.01;
+  const fit = ({ long, want }, taken, room, far) => [want, ...taken.flatMap((other) => [other.left + other.long - 4, other.left + 4 - long])]
+    .filter((left) => left >= 0 && left + long <= room && Math.abs(left - want) <= far && !taken.some((other) => overlap({ left, long }, other)))
+    .sort((a, b) => Math.abs(a - want) - Math.abs(b - want))[0];
   const whole = (A) => A.flat().every((x) => !Number.isFinite(x) || Number.isInteger(tidy(x)));
 
   // ---------- text: **strong**, [q|in the query's colour], $W_Q$, $K^T$ ----------
@@ -116,13 +122,13 @@ globalThis.nlp104 ??= (() => {
         letters(element, mark.source, mark.size);
       },
     },
-    // A word: a pill; dashed where it is a sign and no word, full where it is chosen.
+    // A word: a pill; dashed where it is a sign and no word, or of another kind; full where it is chosen.
     token: {
       make: () => [svg("rect"), text()],
       update([pill, word], mark) {
         box(pill, mark, 0.5, Math.min(10, mark.h / 2));
         const sign = /^\[(.+)\]$/.exec(mark.word); // no word: [PAD], [START], [END]
-        set(pill, { class: `pill${mark.chosen ? " chosen" : ""}${sign ? " sign" : ""}${mark.bare ? " bare" : ""}` });
+        set(pill, { class: `pill${mark.chosen ? " chosen" : ""}${sign || mark.dashed ? " sign" : ""}${mark.bare ? " bare" : ""}` });
         set(word, { x: mark.w / 2, y: mark.h / 2, "font-size": mark.size, class: mark.chosen ? "on" : mark.muted ? "muted" : "", "font-weight": 500 });
         set(word, { transform: mark.turn ? `rotate(-90 ${mark.w / 2} ${mark.h / 2})` : null });
         word.setAttribute("font-style", sign ? "italic" : "normal");
@@ -262,6 +268,12 @@ globalThis.nlp104 ??= (() => {
       set(group, act
         ? { "data-act": act, "data-at": mark.at, role: slide ? "slider" : "button", tabindex: mark.first ? 0 : -1, "aria-label": mark.says, "aria-pressed": slide ? null : Boolean(mark.pressed), "aria-hidden": null }
         : { "data-act": null, "data-at": null, role: null, tabindex: null, "aria-label": null, "aria-pressed": null, "aria-hidden": true });
+      let reach = group.querySelector(".reach"); // fingers are wider than a row: `hit` is the place that they may touch
+      if (act && mark.hit) {
+        const { x, y, w, h } = mark.hit;
+        reach ??= group.appendChild(svg("rect", { class: "reach", fill: "none", "pointer-events": "all" }));
+        set(reach, { x: x - mark.x, y: y - mark.y, width: w, height: h });
+      } else reach?.remove();
       set(group, { "aria-valuenow": slide?.value, "aria-valuemin": slide?.low, "aria-valuemax": slide?.high, "aria-orientation": slide && "vertical" });
     }
     slider(group) { // what a mark that can be pulled holds: { value, low, high, by, length in pixels, upwards }
@@ -269,5 +281,5 @@ globalThis.nlp104 ??= (() => {
     }
   }
 
-  return { tidy, sum, range, transpose, dot, multiply, most, softmax, write, whole, rich, plain, svg, set, cell, area, label, token, wire, line, step, matrix, shares, ledger, Stage };
+  return { tidy, sum, range, transpose, dot, multiply, most, softmax, write, overlap, fit, whole, rich, plain, svg, set, cell, area, label, token, wire, line, step, matrix, shares, ledger, Stage };
 })();

@@ -13,7 +13,7 @@
 // }))
 nlp104.scene ??= (() => {
   "use strict";
-  const { tidy, svg, set, rich, plain, write, Stage } = nlp104;
+  const { tidy, range, fit, overlap, svg, set, rich, plain, write, Stage } = nlp104;
   const make = (tag, properties = {}, ...children) => {
     const { data, ...rest } = properties, element = Object.assign(document.createElement(tag), rest);
     for (const [name, value] of Object.entries(data ?? {})) element.setAttribute(name, value);
@@ -47,7 +47,7 @@ nlp104.scene ??= (() => {
             pause();
             state[option] = value;
             scene.option?.(state, option, value);
-            show();
+            show({ texts: true });
           },
         }), make("span", { innerHTML: rich(text) }))))));
     const equation = scene.equation && make("div", { className: "equation", innerHTML: scene.equation, data: { role: "img" } });
@@ -59,6 +59,7 @@ nlp104.scene ??= (() => {
     const reset = button("reset", "Start again", () => {
       const kept = Object.fromEntries((scene.keep ?? []).map((key) => [key, state[key]]));
       Object.assign(state, scene.start, kept);
+      if (width) reserve();
       go(0);
     });
     const player = make("button", { type: "button", className: "play", onclick: () => (playing ? pause() : play()) });
@@ -83,9 +84,10 @@ nlp104.scene ??= (() => {
     const picture = new Stage(drawing);
 
     // ----- one state -----
-    let width = 0, playing = false, timer = 0, named = "";
-    function show({ still = calm.matches, write: note = true } = {}) {
+    let width = 0, playing = false, timer = 0, named = 0, room = 0, tall = 0, reserved = "";
+    function show({ still = calm.matches, write: note = true, texts = false } = {}) {
       if (!width) return;
+      if (texts) reserve(); // there may be others now
       const { marks, height, caption: words, table: numbers } = scene.draw(state, width);
       set(drawing, { width, height: Math.ceil(height), viewBox: `0 0 ${width} ${Math.ceil(height)}` });
       picture.draw(marks, still);
@@ -119,6 +121,21 @@ nlp104.scene ??= (() => {
       ...values.map((row, i) => make("tr", {}, make("th", { scope: "row" }, rows[i]), ...row.map((x) => make("td", {}, x === null ? "hidden" : write(x))))),
     ];
 
+    // The caption has the height of the longest one, or the buttons below it would move from step to step.
+    function reserve() {
+      const asked = `${width} ${JSON.stringify({ ...state, step: 0 })}`;
+      if (steps < 2 || asked === reserved) return;
+      reserved = asked;
+      const states = [state, ...range(steps).map((step) => ({ ...state, step }))];
+      for (const other of states.slice(1)) scene.move?.(other, other.step);
+      const texts = states.map((other) => rich(scene.draw(other, width).caption));
+      const lines = [...new Set(texts)].map((innerHTML) => make("div", { innerHTML })), wide = caption.getBoundingClientRect().width;
+      const probe = root.appendChild(make("figcaption", { style: `position: absolute; visibility: hidden; width: ${wide}px` }, ...lines));
+      tall = Math.max(tall, ...lines.map((line) => Math.ceil(line.getBoundingClientRect().height))); // a switch never makes it lower
+      probe.remove();
+      caption.style.minHeight = `${tall}px`;
+    }
+
     // ----- steps -----
     function go(step, { keep = false } = {}) {
       if (!keep) pause(false);
@@ -146,7 +163,7 @@ nlp104.scene ??= (() => {
     function press(element) {
       pause(false);
       scene.press(state, element.dataset.act.split(":"));
-      show();
+      show({ texts: true });
     }
 
     function pull(element, value) {
@@ -229,23 +246,30 @@ nlp104.scene ??= (() => {
       }
       return true;
     }
-    addEventListener("hashchange", () => recall() && show({ still: true, write: false }));
+    addEventListener("hashchange", () => recall() && show({ still: true, write: false, texts: true }));
 
-    // The chapter that is shown has its name below its steps, and of the others all that find room.
+    // Names below the track: the first and the last, then all that find room near their steps. The width alone
+    // decides, so that none flickers; only the name of the step that is shown may take the place of others.
     function nameChapters() {
-      const asked = [width, chapters.findLastIndex(({ start: first }) => first <= state.step)].join();
-      if (asked === named) return; // to ask for widths lays out the whole page
-      named = asked;
-      const room = titles.clientWidth, taken = [];
-      for (const chapter of chapters) chapter.button.classList.toggle("now", state.step >= chapter.start && state.step <= chapter.end);
-      const sizes = new Map(chapters.map(({ button }) => [button, button.offsetWidth])); // all before the first is moved: one layout
-      for (const { start: first, end: last, button: name } of [...chapters].sort((a, b) => b.button.matches(".now") - a.button.matches(".now"))) {
-        const long = sizes.get(name), middle = 10 + ((room - 20) * (first + last)) / 2 / Math.max(1, steps - 1);
-        const left = limit(middle - long / 2, 0, room - long), right = left + long;
-        const free = taken.every(([start, end]) => right < start + 4 || left > end - 4); // their margins may meet
-        name.style.left = `${left}px`;
-        name.style.visibility = free ? "" : "hidden";
-        if (free) taken.push([left, right]);
+      const now = chapters.findLast(({ start: first }) => first <= state.step);
+      if (named !== width) { // to ask for widths lays out the whole page
+        [named, room] = [width, titles.clientWidth];
+        for (const { button: name } of chapters) set(name, { class: "now", style: "" }); // as wide as it is in its turn
+        for (const chapter of chapters) chapter.long = chapter.button.offsetWidth;
+        const ends = [chapters[0], chapters.at(-1)], taken = [];
+        for (const chapter of new Set([...ends, ...chapters])) {
+          const middle = 10 + ((room - 20) * (chapter.start + chapter.end)) / 2 / Math.max(1, steps - 1);
+          chapter.want = limit(middle - chapter.long / 2, 0, Math.max(0, room - chapter.long));
+          chapter.left = fit(chapter, taken, room, 12);
+          if (chapter.left !== undefined) taken.push(chapter);
+        }
+      }
+      const others = chapters.filter((chapter) => chapter !== now && chapter.left !== undefined);
+      const left = now.left ?? fit(now, others.filter((chapter) => [chapters[0], chapters.at(-1)].includes(chapter)), room, 60) ?? now.want;
+      for (const chapter of chapters) {
+        const seen = chapter === now || (others.includes(chapter) && !overlap({ ...now, left }, chapter));
+        chapter.button.className = chapter === now ? "now" : seen ? "" : "tick";
+        Object.assign(chapter.button.style, { left: `${chapter === now ? left : seen ? chapter.left : chapter.want}px`, width: `${chapter.long}px` });
       }
     }
 
@@ -255,7 +279,8 @@ nlp104.scene ??= (() => {
       if (!now || now === width) return;
       width = now;
       root.classList.toggle("slim", width < 560);
-      show({ still: true, write: false });
+      tall = 0;
+      show({ still: true, write: false, texts: true });
     };
     const here = recall();
     new ResizeObserver(measure).observe(stage);

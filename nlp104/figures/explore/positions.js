@@ -48,7 +48,7 @@ nlp104.scene("positions", (data, { sum, range, multiply, dot, softmax, most, wri
     const n = d / 2, hands = range(n).map((i) => base ** (-i / n)), shift = view === "shift", k = Math.max(0, Math.min(reach, state.k | 0)), start = shift ? p : 0, end = shift ? p + k : p;
     const slim = W < 560, left = 30, wide = W - left - (slim || shift ? 0 : 190), w = wide / d, r = Math.min(w - 3, 46), yC = 24 + r, top = yC + r + 46, h = 26, x = (i) => left + (2 * i + 1) * w;
     const row = (key, p, y, look) => {
-      M.push(matrix(d + key, [code(p, hands)], { x: left, y, w, h: 24, concept: "p", digits: w < 36 ? 1 : 2, size: 12, numbers: w > 30, ...look }));
+      M.push(matrix(d + key, [code(p, hands)], { x: left, y, w, h: 24, concept: "p", digits: w < 44 ? 1 : 2, size: 12, numbers: w > 30, ...look }));
       put(key, left - 8, y + 12, `${p}`, { anchor: "end", strong: true, ...look });
     };
     hands.forEach((speed, i) => {

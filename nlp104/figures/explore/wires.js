@@ -27,8 +27,8 @@ nlp104.scene("wires", (data, { range, plain, write, area, label, token, wire, li
       const way = t ? 1 : -1, x = left + (t ? D - edge - bw / 2 : edge + bw / 2), side = x + way * (bw / 2 + lane), T = t ? "d" : "e", press = [];
       let y = H - 17, trunk = `M${x} ${y}`, bridge;
       const grow = (text, space, kind = "", id = "", concept = "r", h = high) => {
-        const place = box(x - bw / 2, (y -= h + space), bw, h);
-        if (kind) press.push([kind, place, text]);
+        const place = box(x - bw / 2, (y -= h + space), bw, h), [up, down] = { norm: [8, 4], pos: [4, 4] }[kind] ?? [0, 8]; // up to what can be pressed next
+        if (kind) press.push([kind, place, text, box(place.x, y - up, bw, h + up + down)]);
         if (gone(kind, id)) return place;
         node(`${kind || text}:${id || T}`, kind, place, concept);
         name(`${T}${text}${id}`, kind, x, y + h / 2, [text], concept);
@@ -44,7 +44,7 @@ nlp104.scene("wires", (data, { range, plain, write, area, label, token, wire, li
       subs.forEach(({ kind, lines, says, mask }, i) => {
         const id = `${T}${i}`, h = high + (mask ? 16 : 0), branch = y - 5, place = box(x - bw / 2, y - h - 12, bw, h), sum = place.y - (slim ? 13 : 15), r = slim ? 5.5 : 6.5, cut = kind !== "heads" && gone(kind, id);
         thread("skip", id, "r", `${wire([[x, branch], [side, branch], [side, sum], [x + way * r, sum]])}M${x - r} ${sum}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0m${r - 3} 0h6m-3 -3v6`);
-        press.push(["skip", box(Math.min(x, side) - 8, sum - 9, Math.abs(side - x) + 16, 17), `skip connection around ${says}`]);
+        press.push(["skip", box(Math.min(x, side) - 8, sum - 9, Math.abs(side - x) + 16, 17), `skip connection around ${says}`, box(side - 10, sum - 9, 20, branch - sum + 9)]);
         if (cut) trunk += `V${branch}M${x} ${sum}`; // what adds nothing: only the skip connection is left
         if (!mask) grow(says, 12, kind, id);
         else press.push([kind, place, says], [mask, box(place.x, place.y, h, h), `${mask === "pad" ? "padding" : "causal"} mask of ${says}`]);
@@ -80,9 +80,9 @@ nlp104.scene("wires", (data, { range, plain, write, area, label, token, wire, li
     }
     press.push(["bridge", box(x0, Math.min(y0, y1) - 10, bridge.x - x0, Math.abs(y0 - y1) + 20), "bridge from the memory to cross-attention"]);
     const button = (i, at, first) => ({ act: `kind:${i}`, at, first, pressed: i === k });
-    for (const { T, press } of drawn) press.forEach(([kind, place, text], row) => {
+    for (const { T, press } of drawn) press.forEach(([kind, place, text, hit], row) => {
       const i = kinds.findIndex(({ key }) => key === kind) + 1;
-      M.push(area(`press ${T}${row}`, place, { strength: 0, layer: 1, ...button(i, `${T}:${20 - row}:0`, row === Math.max(0, press.findIndex(([other]) => strong(other)))), says: `${text}${i === k && out ? ": pulled out" : ""}` }));
+      M.push(area(`press ${T}${row}`, place, { strength: 0, layer: 1, hit, ...button(i, `${T}:${20 - row}:0`, row === Math.max(0, press.findIndex(([other]) => strong(other)))), says: `${text}${i === k && out ? ": pulled out" : ""}` }));
     });
 
     // ---------- what is lit ----------

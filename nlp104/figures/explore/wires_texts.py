@@ -1,6 +1,7 @@
 """What the assembled machine says: the job of each kind of wire, and what becomes of it without.
 
-`**…**` is strong, `[k|…]` has the colour of a concept; `parts.js` reads both.
+`**…**` is strong, `[k|…]` has the colour of a concept; `parts.js` reads both. The space
+between a number and its sign does not break.
 """
 
 from typing import NamedTuple
@@ -170,14 +171,14 @@ def results(record, scores):
         f"A surprise: without feed-forward networks {verdict('no feed-forward')}. To look words up "
         "and to put them in place, attention is enough; other tasks may need more.",
         f"Without positions {verdict('no positions')}. The causal mask still tells how much is "
-        f"written; only {order:.1f} % have the right words in a wrong order.",
+        f"written; only {order:.1f}\u00a0% have the right words in a wrong order.",
         f"The loss is {loss('no causal mask')}, {'the best of all' if best else 'not bad'}, and "
         f"{verdict('no causal mask')}. In training the next word stood in sight: it has learned "
         "to copy it.",
         f"Pulled from cross-attention only: {verdict('no padding mask')}. But to look past padding "
         f"is a habit now: with {padding} more behind each sentence "
-        f"**{scores['no padding mask']['padded']:.1f} %** are left (with the mask "
-        f"**{full['padded']:.1f} %**).",
+        f"**{scores['no padding mask']['padded']:.1f}\u00a0%** are left (with the mask "
+        f"**{full['padded']:.1f}\u00a0%**).",
         f"Without the bridge {verdict('no cross-attention')}. The decoder never hears of the "
         f"English{' and says the same to every sentence' if deaf else ''}; its loss, "
         f"{loss('no cross-attention')}, is that of French alone.",
@@ -187,4 +188,4 @@ def results(record, scores):
 
 
 def _percent(right):
-    return f"**{np.mean(right):.1f} %**"
+    return f"**{np.mean(right):.1f}\u00a0%**"
