@@ -26,7 +26,7 @@ def test_hands_and_numbers_are_the_code_of_the_robot(layout):
     svg = tree(order.clocks(), layout)
     code = sinusoidal_positions(4, 4, base=100)
     np.testing.assert_allclose(hands(svg), code.reshape(-1, 2), atol=2e-3)
-    numbers = [text.replace("−", "-") for text in texts(svg) if re.fullmatch(r"−?\d\.\d\d", text)]
+    numbers = [t.replace("−", "-0") for t in texts(svg) if re.fullmatch(r"(\d|−)\.\d\d", t)]
     assert numbers == [f"{value:.2f}" for value in code.ravel()]
     assert [word for word in texts(svg) if word in order.TOKENS] == ["I", "am", "a", "robot"]
 

@@ -38,8 +38,12 @@ def test_patches_are_pieces_of_the_image(layout):
 def test_a_map_of_places_is_a_row_of_the_similarity(layout):
     rng = np.random.default_rng(1)
     similarity = rng.uniform(0.1, 1.0, (8, 8))
-    svg = tree(patches.places(similarity, 2), layout)
-    np.testing.assert_allclose(strengths(svg, "p"), tint(similarity.ravel(), 1.0), atol=1e-3)
+    svg = tree(patches.places(similarity, 2, "Each is like itself only"), layout)
+    *maps, key = strengths(svg, "p")
+    np.testing.assert_allclose(maps, tint(similarity.ravel(), 1.0), atol=1e-3)
+    assert key == 1.0
+    names = [f"place {number}" for number in range(1, 9)]
+    assert texts(svg) == ["Each is like itself only", *names, "alike", "opposed"]
     own = [r for r in svg.iter("rect") if r.get("class") == "outline s-ink"]
     assert len({(r.get("x"), r.get("y")) for r in own}) == 8
 

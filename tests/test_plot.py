@@ -222,6 +222,28 @@ def test_bars_stand_side_by_side_with_their_heights():
     assert all(end <= begin + 1e-9 for (_, end), (begin, _) in pairwise(edges))
 
 
+def test_a_bar_that_is_nothing_says_so():
+    axes = plots.bars({"a": [1.0, 0.0], "b": [1e-7, 0.01]}).axes[0]
+    assert [(text.get_text(), text.xy[0]) for text in axes.texts] == [("0", 1.8), ("0", 1.2)]
+    assert contrast(axes.texts[1].get_color(), plots.GROUND) > 4.5
+    axes = plots.bars({"a": [-1.0, 0.0]}).axes[0]
+    assert axes.texts[0].xycoords == "data"  # where zero is, not at the foot
+
+
+def test_names_stand_at_the_ends_of_lines_instead_of_in_the_legend():
+    lines = {"loss": [3, 0], "accuracy": [0, 1], "bound": [2, 2], "last": [1, 3]}
+    ends = {"theory": ["bound"], "ends": ["bound", "last"], "on_top": ["accuracy"]}
+    axes = plots.curves(lines, **ends).axes[0]
+    assert [t.get_text() for t in axes.get_legend().get_texts()] == ["loss", "accuracy"]
+    names = {text.get_text(): (text.xy, text.get_ha()) for text in axes.texts}
+    assert names == {"bound": ((2, 2), "right"), "last": ((2, 3), "left")}
+    assert [line.get_linestyle() for line in axes.lines] == ["-", "--", "--", "-"]
+    crowded = plots.curves(lines | {"loss": [3, 2.4]}, **ends).axes[0]
+    sides = [found.texts[0].get_va() for found in (axes, crowded)]
+    assert (axes.texts[0].get_text(), sides) == ("bound", ["bottom", "top"])
+    assert axes.lines[1].get_zorder() > axes.lines[0].get_zorder() > axes.lines[2].get_zorder()
+
+
 def test_histogram_counts_like_numpy():
     sample = np.random.default_rng(0).normal(size=1000)
     figure = plots.histogram({"sample": sample}, bins=12)
@@ -346,6 +368,35 @@ def test_on_a_phone_small_heads_stand_in_pairs_above_their_scale():
             )
 
 
+def narrow_numbers(weights):
+    """The title of an annotated matrix on a phone, and what its cells say there."""
+    names = [f"w{i}" for i in range(weights.shape[1])]
+    figure = plots.heatmap(weights, names[: len(weights)], names, title="Weights")
+    style.to_html(figure, "x")
+    (axes,) = figure.axes
+    return axes.get_title(loc="left"), [text.get_text() for text in axes.texts]
+
+
+def test_on_a_phone_numbers_fit_their_cells():
+    row = [0.98, 0.02, 0.0, 1.0, -0.25]
+    assert narrow_numbers(np.array([row]))[1] == ["0.98", "0.02", "0.00", "1.00", "−0.25"]
+    written = ["Weights", [".98", ".02", ".00", "1", "−.25", ".00", ".00", ".00"]]
+    assert list(narrow_numbers(np.array([row + 3 * [0.0]]))) == written
+    shares = np.array([[0.98, 0.02, 0.0, 1.0, 0.05, 0.0, 0.0, 0.0, 0.5]])
+    percent = ["98", "", "", "100", "5", "", "", "", "50"]
+    assert list(narrow_numbers(shares)) == ["Weights (in %)", percent]
+
+
+def test_on_a_phone_long_names_leave_a_curve_its_height():
+    label = "a name that is much longer than its panel is high"
+    figure = plots.bars({"a": [1, 2]}, ["a long name below the bar"] * 2, y_label=label)
+    figure.axes[0].tick_params(axis="x", rotation=90)
+    style.to_html(figure, "x")
+    (axes,) = figure.axes
+    assert axes.bbox.height / figure.dpi > 1.3
+    assert axes.yaxis.label.get_window_extent().height <= 1.1 * axes.bbox.height
+
+
 def test_a_long_name_in_a_legend_leaves_room_for_the_curves():
     names = [f"the {word} sentences, with one vector of the others" for word in ("first", "last")]
     figure = plots.curves({name: [0.0, 1.0] for name in names})
@@ -366,7 +417,7 @@ def test_letters_can_be_read_on_the_narrowest_phone():
     assert min(sizes) * 288 / float(wide) > 11  # the column of a page that is 320 pixels wide
 
 
-@pytest.mark.parametrize(("columns", "text"), [(4, "0.25"), (9, ".11")])
+@pytest.mark.parametrize(("columns", "text"), [(4, "0.25"), (8, ".12"), (9, "11")])
 def test_numbers_leave_out_a_zero_where_a_phone_has_no_room_for_it(columns, text):
     names = [str(number) for number in range(columns)]
     figure = plots.heatmap(np.full((2, columns), 1 / columns), ["one", "two"], names)
@@ -385,7 +436,7 @@ def test_where_not_even_three_characters_fit_next_to_nothing_is_left_out():
     (axes,) = figure.axes
     axes.text(0, 0, "near: 0.8")  # no number of a cell
     style.to_html(figure, "x")
-    assert [label.get_text() for label in axes.texts] == ["", ".42", ".47", *[""] * 9, "near: 0.8"]
+    assert [label.get_text() for label in axes.texts] == ["", "42", "47", *[""] * 9, "near: 0.8"]
 
 
 def test_a_curve_keeps_its_colour_from_figure_to_figure():

@@ -1,4 +1,4 @@
-"""Drawings of trees: the tree can be read off them, what differs is lit, the bars are the stack."""
+"""Drawings of trees: they can be read off, what differs is framed, the bars are the stack."""
 
 import re
 
@@ -89,14 +89,15 @@ def test_where_words_do_not_fit_side_by_side_the_page_shows_a_list_too(layout):
     assert len(both) == 2 + 2 * len(texts(tree(trees.tree(LONG), layout)))
 
 
-def lit(svg):
-    """The lit labels, and whether each belongs to the second tree."""
-    frames = [rect for rect in svg.iter("rect") if "lit" in rect.get("class").split()]
+def framed(svg):
+    """The framed labels, and whether each belongs to the second tree: only there it is dashed."""
+    frames = [rect for rect in svg.iter("rect") if "s-ink" in rect.get("class").split()]
     found = []
     for frame in frames:
         x, y, width, height = (float(frame.get(n)) for n in ("x", "y", "width", "height"))
         label = written(svg)[x + width / 2, y + height / 2]
         found.append((label, y > float(svg.get("viewBox").split()[3]) / 2))
+        assert bool(frame.get("stroke-dasharray")) == found[-1][1]
     return found
 
 
@@ -109,8 +110,8 @@ def lit(svg):
         (("S", ("NP", ("NN", "a"))), ("S", ("NP", ("JJ", "a"))), [("NN", False), ("JJ", True)]),
     ],
 )
-def test_what_differs_is_lit(layout, gold, said, expected):
-    assert lit(tree(trees.tree(gold, said), layout)) == expected
+def test_what_differs_is_framed(layout, gold, said, expected):
+    assert framed(tree(trees.tree(gold, said), layout)) == expected
 
 
 def test_the_second_tree_hangs_below_the_words():

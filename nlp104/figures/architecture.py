@@ -113,17 +113,19 @@ def decoder(target=("le", "chat", "dort"), **look):
     def draw(picture, x, bus, notes):
         longest = max(map(len, ["[START]", *target]))
         row = picture.chips(x, 0.08, ["[START]", *target], longest)
-        words = "what it reads: the translation, shifted right by one"
-        picture.note(row, -0.1, words, align="center")
+        words = "what it reads: the translation,", "shifted right by one"
+        words = ("\n" if picture.measures.slim else " ").join(words)
+        picture.note(row, -0.02, words, align="center", va="top")
         start = picture.embedding(x, 1)
         heights = picture.stack(x, start, 1, DECODER, notes)
         picture.context([(bus, start - 0.2)], x, heights)
-        picture.note(bus, start - 0.42, "encoder\noutput", {"cross"}, "center")
+        size = 9.0 if picture.measures.slim else None
+        picture.note(bus, start - 0.42, "encoder\noutput", {"cross"}, "center", size)
         top = picture.head(x, heights["top"]) + 0.02
         picture.chips(x, top, [*target, "[END]"], longest)
         picture.note(row, top + 0.45, "what it has to predict: the next token", align="center")
-        return picture.finish(top + 0.6, -0.25)
+        return picture.finish(top + 0.6, -0.34 if picture.measures.slim else -0.25)
 
     figure = draw(Picture(PAGE, 6.8, **look), 2.35, 0.6, 4.15)
-    figure.narrow = draw(Picture(PHONE, 3.4, **look), 1.22, 0.26, 2.08)
+    figure.narrow = draw(Picture(PHONE, 3.4, **look), 1.11, 0.15, 1.95)
     return figure

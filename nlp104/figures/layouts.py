@@ -4,10 +4,12 @@ import re
 import textwrap
 
 import numpy as np
+from matplotlib.text import Text
 from matplotlib.transforms import ScaledTranslation
 
 PAGE, PHONE = 7.6, 3.6  # inches: the column of a page, and of a phone of 360 pixels
 LARGER = 1.15  # on a phone: letters of 12 pixels keep their size where it is 320 pixels wide
+LOW = 1.6  # inches: so high a curve is at least
 LETTER = 0.6  # width of a letter as a share of its height, generously
 
 
@@ -47,6 +49,7 @@ def stack(figure):
     if _in_pairs(panels):
         across = 2
         _scale_below(panels)
+    side = (phone - 1.1) / (1 if across == 1 else 1.65)  # the letters stand on the left
     heights = []
     for axes in panels[::across]:
         rows, columns = axes.get_gridspec().get_geometry()
@@ -56,7 +59,6 @@ def stack(figure):
             heights.append(max(1.7, whole * share**0.6))
         else:  # a matrix keeps its form; an inch is for the letters
             form = abs(np.ptp(axes.get_ylim()) / np.ptp(axes.get_xlim()))
-            side = (phone - 1.1) / (1 if across == 1 else 1.65)  # the letters stand on the left
             heights.append(min(4.6, side * form + 1.0))
     places = figure.add_gridspec(len(heights), across, height_ratios=heights)
     for number, axes in enumerate(panels):
@@ -65,7 +67,7 @@ def stack(figure):
         names = [label for label in axes.get_xticklabels() if label.get_text()]
         wide = sum((len(n.get_text()) + 1) * LETTER * n.get_fontsize() / 72 for n in names)
         if axes.get_aspect() != "auto":
-            _narrow_numbers(axes, (phone - 1.1) / max(1, len(names)))
+            _narrow_numbers(axes, side / max(1, len(names)))
         if axes.get_aspect() != "auto" and wide > (phone - 1.0) / across:
             axes.tick_params(axis="x", labelrotation=90)
             for label in names:
@@ -73,6 +75,18 @@ def stack(figure):
     figure.set_size_inches(phone, sum(heights))
     for text in figure.texts:  # the title above all panels
         _wrap(text, phone - 0.1)
+    figure.draw_without_rendering()  # from here on it is known how much room names leave
+    for axes in panels:
+        wrap_title(axes)
+    figure.draw_without_rendering()
+    for number, axes in enumerate(panels):
+        high = axes.bbox.height / figure.dpi
+        if axes.get_aspect() == "auto":
+            heights[number] += max(0.0, LOW - high)
+            high = max(high, LOW)
+        _wrap(axes.yaxis.label, high)
+    places.set_height_ratios(heights)
+    figure.set_size_inches(phone, sum(heights))
     legends = [axes.get_legend() for axes in panels if axes.get_legend()]
     if legends:
         for text in [text for legend in legends for text in legend.get_texts()]:
@@ -84,6 +98,26 @@ def stack(figure):
     return LARGER
 
 
+def wrap_title(axes):
+    """Breaks a title into lines that end before the next panel, or the page, does."""
+    figure, spec = axes.figure, axes.get_subplotspec()
+    columns_left = spec.get_gridspec().ncols - spec.colspan.start if spec else 1
+    extent = axes.get_window_extent()
+    room = (figure.bbox.width - extent.x0) / columns_left / figure.dpi * 72  # points
+    title = _title(axes)
+    if "$" in title.get_text():  # a formula is one piece
+        return
+    letters = max(12, int(room / (LETTER * title.get_fontsize())))
+    title.set_text(textwrap.fill(" ".join(title.get_text().split()), letters))
+
+
+def _title(axes):
+    """The text that is the title on the left of a panel."""
+    words = axes.get_title(loc="left")
+    (*_, title) = (t for t in axes.get_children() if isinstance(t, Text) and t.get_text() == words)
+    return title
+
+
 def _scale_below(panels):
     """Puts the scale of colours below the panels, where it takes no width."""
     for image in [picture for axes in panels for picture in axes.collections]:
@@ -93,16 +127,22 @@ def _scale_below(panels):
 
 
 def _narrow_numbers(axes, cell):
-    """Writes .25 for 0.25 where four characters do not fit a cell of so many inches.
+    """Writes .25 for 0.25, and 1 for 1.00, where four characters do not fit a cell of these inches.
 
-    Where three hardly fit, next to nothing is left out: a row of .00 and .01 reads as one number.
+    Where three hardly fit, shares become percentages, and next to nothing is left out.
     """
-    for text in axes.texts:
-        number = re.fullmatch(r"(−?)0(\.\d+)", text.get_text())
-        letters = cell / (LETTER * text.get_fontsize() / 72)  # how many of them a cell has room for
-        if number and letters < 4:
-            short = "".join(number.groups())
-            text.set_text("" if letters < 3.3 and short in (".00", ".01") else short)
+    numbers = [text for text in axes.texts if re.fullmatch(r"−?\d\.\d\d", text.get_text())]
+    values = [float(text.get_text().replace("−", "-")) for text in numbers]
+    letters = [cell / (LETTER * text.get_fontsize() / 72) for text in numbers]  # room for so many
+    shares = numbers and min(letters) < 3.3 and 0 <= min(values) <= max(values) <= 1
+    for text, value, room in zip(numbers, values, letters, strict=True):
+        if shares:
+            text.set_text(f"{100 * value:.0f}" if value >= 0.05 else "")
+        elif room < 4:
+            text.set_text(re.sub(r"^(−?)0\.", r"\1.", text.get_text()).replace("1.00", "1"))
+    if shares:
+        title = _title(axes)
+        title.set_text(f"{title.get_text()} (in %)".strip())
 
 
 def _in_pairs(panels):

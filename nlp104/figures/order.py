@@ -127,7 +127,7 @@ def _numbers(drawing, x, y, code, *, width, size, heads):
     drawing.matrix(x, y, [code], "p", width=width, height=28, most=1.0)
     for column, value in enumerate(code):
         middle, look = x + (column + 0.5) * width, {"anchor": "middle", "size": size}
-        number = f"{value:.2f}".replace("-", "−")
+        number = f"{value:.2f}".replace("-0", "−")  # −.42 fits a cell
         drawing.text(middle, y + 14, number, **look)
         if heads:
             drawing.text(middle, y - 12, ("sin", "cos")[column % 2], muted=True, **look)

@@ -34,12 +34,13 @@ def reading(image, answer):
     return Layouts(*(_reading(width, image, answer) for width in (WIDE, NARROW)))
 
 
-def places(similarity, columns):
+def places(similarity, columns, title=""):
     """How alike the vectors of places are: for each place of a grid a map of all of them.
 
     Args:
         similarity: `[place, place]`, from −1 to 1, places row by row.
         columns: how many places a row has.
+        title: what there is to see.
 
     Returns:
         Its two `nlp104.figures.drawing.Layouts`, for `nlp104.figures.plots.show`.
@@ -50,9 +51,9 @@ def places(similarity, columns):
     Example:
         >>> import numpy as np
         >>> from nlp104.figures import patches
-        >>> drawn = patches.places(np.eye(8), columns=2)  # each is like itself only
-        >>> drawn.narrow.count('class="f-p"')
-        8
+        >>> drawn = patches.places(np.eye(8), columns=2, title="Each is like itself only")
+        >>> "place 8" in drawn.narrow
+        True
     """
     similarity = np.asarray(similarity)
     places = len(similarity)
@@ -61,7 +62,8 @@ def places(similarity, columns):
             f"Expected a square matrix of whole rows of {columns} places. "
             f"Received: shape {similarity.shape}."
         )
-    return Layouts(*(_places(width, similarity, columns) for width in (WIDE, NARROW)))
+    sizes = (WIDE, 13), (NARROW, 14)
+    return Layouts(*(_places(*size, similarity, columns, title) for size in sizes))
 
 
 def looks(images, weights, titles):
@@ -110,7 +112,7 @@ def _reading(width, image, answer):
     middle = cell / 2 + 1
     drawing.text(0, 12, f"it is a {answer}", strong=True, size=15)
     drawing.wire([(middle, 54), (middle, 24)], "a", arrow=True, strong=True)
-    drawing.box(0, 54, width, 40, "encoder: all look at all", "a", lit=True)
+    drawing.box(1, 54, width - 2, 40, "encoder: all look at all", "a", lit=True)
     for token in range(tokens):
         x = token * pitch
         look = {"width": cell, "rx": 3}
@@ -135,20 +137,26 @@ def _reading(width, image, answer):
     return drawing.svg(foot + 130)
 
 
-def _places(width, similarity, columns):
-    """One map for each place, where the place is."""
+def _places(width, size, similarity, columns, title):
+    """One map for each place, where the place is; below them what filled and outlined means."""
     drawing, rows = Drawing(width), len(similarity) // columns
     cell = {"width": 40, "height": 20}  # a patch is twice as wide as high
     wide, high = columns * cell["width"], rows * cell["height"]
-    step = wide + 40, high + 18
-    left = (width - columns * step[0] + 40) / 2
+    step = wide + 40, high + 40
+    left, head = (width - columns * step[0] + 40) / 2, 34
+    drawing.text(0, 12, title, strong=True, size=size + 2)
     for place, alike in enumerate(similarity):
         row, column = divmod(place, columns)
-        x, y = left + step[0] * column, step[1] * row
-        drawing.matrix(x, y, alike.reshape(rows, columns), "p", most=1.0, **cell)
-        own = {"x": x + cell["width"] * column, "y": y + cell["height"] * row}
+        x, y = left + step[0] * column, head + step[1] * row
+        drawing.text(x, y + 8, f"place {place + 1}", muted=True, size=size)
+        drawing.matrix(x, y + 20, alike.reshape(rows, columns), "p", most=1.0, **cell)
+        own = {"x": x + cell["width"] * column, "y": y + 20 + cell["height"] * row}
         drawing.add("rect", **own, **cell, rx=4, class_="outline s-ink", stroke_width=1.5)
-    return drawing.svg(rows * step[1] - 18)
+    foot = head + rows * step[1]
+    for x, value, words in ((left, 1.0, "alike"), (left + step[0], -1.0, "opposed")):
+        drawing.cell(x, foot, value, "p", **cell, most=1.0)
+        drawing.text(x + cell["width"] + 6, foot + cell["height"] / 2, words, size=size)
+    return drawing.svg(foot + cell["height"])
 
 
 def _looks(width, across, images, weights, titles):

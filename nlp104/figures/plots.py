@@ -21,6 +21,7 @@ from nlp104.figures.style import (
     GROUND,
     HATCH,
     INK,
+    INKS,
     KEY,
     LEGIBLE,
     MASK,
@@ -57,6 +58,7 @@ __all__ = [
     "show",
 ]
 
+LEAST = 1e-5  # of the highest bar: a lower one is nothing
 MANY = 4_000  # cells: a matrix of more is drawn as a picture of dots
 
 
@@ -158,13 +160,27 @@ def head_grid(weights, rows, columns, *, title="", names=None, mask=None, alignm
 
 
 @styled
-def curves(series, *, points=(), theory=(), colors=None, log="", axes=None, **labels):
+def curves(
+    series,
+    *,
+    points=(),
+    theory=(),
+    on_top=(),
+    ends=(),
+    colors=None,
+    log="",
+    axes=None,
+    **labels,
+):
     """Lines, with a legend where there are several.
 
     Args:
         series: from a name to y, or to (x, y). Without x, the places are 1, 2, 3, …
         points: the names to draw as points: what was measured.
         theory: the names to draw as thin dashed lines: what was expected.
+        on_top: the names to draw dashed above the others: what would hide them, or be hidden.
+        ends: the names to write at the right end of their lines instead of in the legend: those of
+            `theory` above them, or below where another line runs there, the others behind them.
         colors: from each name to its colour, where it shall be the same in several figures.
         log: the axes with a logarithmic scale: "x", "y" or "xy".
         axes: where to draw, from `grid`; a new figure by default.
@@ -178,10 +194,15 @@ def curves(series, *, points=(), theory=(), colors=None, log="", axes=None, **la
         x = _finite(_array(x), name)
         y = _finite(_array(y, x.shape, name), name)
         if name in theory:
-            axes.plot(x, y, color=INK, linestyle="--", linewidth=1.2, label=name, zorder=1.9)
+            line, *_ = axes.plot(x, y, color=INK, ls="--", lw=1.2, label=name, zorder=1.9)
         else:
-            axes.plot(x, y, "o" if name in points else "-", color=color, label=name)
+            look = {"marker": "o", "ls": ""} if name in points else {"ls": "-"}
+            look |= {"ls": (0, (2, 2)), "zorder": 3} if name in on_top else {}
+            line, *_ = axes.plot(x, y, color=color, label=name, **look)
+        if name in ends:
+            line.set_label(f"_{name}")  # not in the legend
     axes.set(**{f"{axis}scale": "log" for axis in log})
+    _name_ends(axes, [*series], ends, theory)
     if "x" in log and x.size <= 10:  # so few places are worth their own numbers
         axes.set_xticks(x, [f"{place:g}" for place in x])
         axes.set_xticks([], minor=True)
@@ -195,6 +216,8 @@ def curves(series, *, points=(), theory=(), colors=None, log="", axes=None, **la
 def bars(series, names=None, *, axes=None, **labels):
     """Bars side by side, with a legend where there are several series.
 
+    Where a bar is nothing stands a 0 in the colour of its series.
+
     Args:
         series: from a name to its values, one for each place.
         names: what stands under the places; 1, 2, 3, … by default.
@@ -204,11 +227,19 @@ def bars(series, names=None, *, axes=None, **labels):
     axes = axes or grid()[1][0, 0]
     axes.grid(True, axis="y")
     count = len(next(iter(series.values())) if names is None else names)
-    places, width = np.arange(1, count + 1), 0.8 / len(series)
+    places, width, drawn = np.arange(1, count + 1), 0.8 / len(series), []
     for number, (name, color) in enumerate(zip(series, _colors(series), strict=True)):
         heights = _finite(_array(series[name], (count,), name), name)
         shift = (number - (len(series) - 1) / 2) * width
         axes.bar(places + shift, heights, width, color=color, label=name)
+        drawn.append((places + shift, heights, INKS[color]))
+    most = max(np.abs(heights).max() for _, heights, _ in drawn)
+    ground = min(heights.min() for _, heights, _ in drawn) >= 0  # whether the axis begins at 0
+    for at, heights, color in drawn:
+        for place in at[np.abs(heights) < LEAST * most]:
+            look = {"ha": "center", "va": "bottom", "color": color, "textcoords": "offset points"}
+            bottom = axes.get_xaxis_transform() if ground else "data"
+            axes.annotate("0", (place, 0), (0, 1), xycoords=bottom, **look)
     if names is not None:
         axes.set_xticks(places, names, parse_math=False)
     _label(axes, **labels)
@@ -252,6 +283,22 @@ def _colors(series):
     if len(series) > len(PALETTE):
         raise ValueError(f"One figure can hold {len(PALETTE)} series, got {len(series)}.")
     return PALETTE[: len(series)]
+
+
+def _name_ends(axes, names, ends, theory):
+    """Writes some names at the ends of their lines."""
+    axes.autoscale_view()
+    last = [line.get_xydata()[-1] for line in axes.lines[-len(names) :]]
+    heights = axes.transAxes.inverted().transform(axes.transData.transform(last))[:, 1]
+    for name, end, height in zip(names, last, heights, strict=True):
+        if name not in ends:
+            continue
+        look = {"ha": "left", "va": "center", "xytext": (5, 0)}
+        if name in theory:
+            crowded = np.any((heights > height + 0.03) & (heights < height + 0.2))
+            look = {"ha": "right", "va": "bottom", "xytext": (0, 3)}
+            look |= {"va": "top", "xytext": (0, -3)} if crowded else {}
+        axes.annotate(name, end, textcoords="offset points", **look)
 
 
 def _draw_matrix(axes, values, rows, columns, mask, alignment, limits, strongest=1.0, concept="a"):

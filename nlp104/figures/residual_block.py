@@ -31,7 +31,7 @@ class _Layout(NamedTuple):
 
 
 PAGE = _Layout(WIDE, 13, 17, 36, 40, 48, 128, False)
-PHONE = _Layout(NARROW, 14, 17, 19, 36, 40, 108, True)
+PHONE = _Layout(NARROW, 14, 17, 19, 37, 38, 108, True)
 
 
 def block():

@@ -12,7 +12,7 @@ from nlp104.figures import style
 
 KINDS = ("attention", "cross", "masks", "skip", "norm", "feed_forward", "positions")
 WIRE = style.RESIDUAL
-LETTER = 0.55  # width of a letter as a share of its height
+LETTER = 0.52  # width of a letter as a share of its height
 FADED = 0.16  # how much of its colour is left to what is not highlighted
 HIDDEN = {  # for four queries (rows) and four keys
     "padding": np.arange(4) + np.zeros((4, 1)) == 3,
@@ -134,12 +134,14 @@ class Picture:
 
     def chips(self, x, y, tokens, longest=0):
         """Tokens in a row, all equally wide; returns the middle of the row."""
+        if self.measures.slim:  # START is as long as a word
+            tokens, longest = [token.strip("[]") for token in tokens], min(longest, 5)
         letter = self.measures.in_boxes / 122  # inches, of its width
         step = max(0.5, letter * max(longest, *map(len, tokens)) + 0.17)
         x = max(x, step * len(tokens) / 2)
         for number, token in enumerate(tokens):
             place = x + step * (number - (len(tokens) - 1) / 2)
-            self.box(place, y, token, width=step - 0.06, height=0.3)
+            self.box(place, y, token, width=step - 0.04, height=0.3)
         self.width = max(self.width, x + step * len(tokens) / 2)
         return x
 
@@ -151,16 +153,17 @@ class Picture:
         self.box(x, 0.6, "Embedding", height=0.3)
         self.wire([(x, 0.9), (x, 1.27)], arrow=False)
         y, wave, radius, kinds = 1.16, x + side * self.measures.wave, 0.15, {"positions"}
-        self.wire([(wave - side * radius, y), (x + side * 0.11, y)], style.INK, kinds)
-        self.add(Circle((wave, y), radius, facecolor=style.GROUND, edgecolor=style.INK), kinds)
+        self.wire([(wave - side * radius, y), (x + side * 0.11, y)], style.POSITION, kinds)
+        look = {"facecolor": style.GROUND, "edgecolor": style.POSITION}
+        self.add(Circle((wave, y), radius, **look), kinds)
         turn = np.linspace(-1, 1, 40)
         points = np.c_[wave + radius * turn, y + 0.08 * np.sin(np.pi * turn)]
-        self.wire(points, style.INK, kinds, arrow=False, zorder=2)
+        self.wire(points, style.POSITION, kinds, arrow=False, zorder=2)
         if self.measures.slim:  # on the other side of the wire
             self.note(x - side * 0.16, y, "position", kinds, "left" if side < 0 else "right")
         else:
             self.note(wave + side * 0.22, y, "position", kinds, "right" if side < 0 else "left")
-        self.plus(x, y, style.INK, kinds)
+        self.plus(x, y, style.POSITION, kinds)
         return 1.27
 
     def stack(self, x, y, side, sub_layers, notes=None):

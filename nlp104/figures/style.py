@@ -12,17 +12,15 @@ import functools
 import html
 import io
 import re
-import textwrap
 
 from matplotlib import rc_context
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from matplotlib.figure import Figure
-from matplotlib.text import Text
 
 from nlp104.figures.drawing import Layouts
 from nlp104.figures.language import PATTERNS, TOKENS, sheet, with_tokens
-from nlp104.figures.layouts import LETTER, spread, stack
+from nlp104.figures.layouts import spread, stack, wrap_title
 
 
 def _light(token):
@@ -36,6 +34,9 @@ INK, MUTED, GROUND = _light("ink"), _light("muted"), _light("bg")
 CELL, HATCH = _light("cell"), _light("hatch")
 FEED_FORWARD, MASK = RESIDUAL, HATCH
 PALETTE = (QUERY, KEY, VALUE, ATTENTION, POSITION, RESIDUAL)
+INKS = dict(
+    zip(PALETTE, map(_light, ("q-ink", "k-ink", "v-ink", "a-ink", "p-ink", "r-ink")), strict=True)
+)
 
 
 def tint(token, strongest=1.0, negative=None):
@@ -185,7 +186,7 @@ def _svg(figure, salt, larger=1.0):
         canvas = FigureCanvasSVG(figure)
         figure.draw_without_rendering()  # from here on it is known how long a title may be
         for axes in figure.axes:
-            _wrap_title(figure, axes)
+            wrap_title(axes)
             for image in axes.images:  # as many dots as it has numbers; the page enlarges them
                 image.set_interpolation("none")
         file = io.StringIO()
@@ -201,17 +202,3 @@ def _svg(figure, salt, larger=1.0):
     wide = 96 * larger * width
     head = f'<svg viewBox="0 0 {72 * width:g} {72 * height:g}" style="width:{wide:.0f}px">'
     return with_tokens(re.sub(r"<svg[^>]*>", head, svg, count=1))
-
-
-def _wrap_title(figure, axes):
-    """Breaks a title into lines that end before the next panel, or the page, does."""
-    spec = axes.get_subplotspec()
-    columns_left = spec.get_gridspec().ncols - spec.colspan.start if spec else 1
-    extent = axes.get_window_extent()
-    room = (figure.bbox.width - extent.x0) / columns_left / figure.dpi * 72  # points
-    words = axes.get_title(loc="left")
-    if "$" in words:  # a formula is one piece
-        return
-    title = next(t for t in axes.get_children() if isinstance(t, Text) and t.get_text() == words)
-    letters = max(12, int(room / (LETTER * title.get_fontsize())))
-    title.set_text(textwrap.fill(" ".join(words.split()), letters))

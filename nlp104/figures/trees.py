@@ -25,10 +25,11 @@ class _Node(NamedTuple):
 
 
 def tree(gold, said=None, names=("right", "written")):
-    """A parse tree; with a second one of the same words what differs is lit.
+    """A parse tree; with a second one of the same words what differs is framed.
 
     On a page the tree stands on its words, and the second one hangs below them. On a phone, and
-    where a sentence is too long for its words to stand side by side, trees are lists.
+    where a sentence is too long for its words to stand side by side, trees are lists. The frames of
+    the second tree are dashed.
 
     Args:
         gold: The tree.
@@ -53,6 +54,7 @@ def tree(gold, said=None, names=("right", "written")):
     if words[0] != words[-1]:
         raise ValueError(f"Expected two trees of the same words. Received: {words}.")
     lit = [_differing(node, other) for node, other in zip(nodes, nodes[::-1], strict=True)]
+    lit = [dict.fromkeys(found, dash) for found, dash in zip(lit, (None, "4 3"), strict=False)]
     names = names if said is not None else [""]
     widths = [max(map(_room, nodes, [place] * 2)) for place in range(len(words[0]))]
     wide = Drawing(WIDE)
@@ -175,12 +177,14 @@ def _grow(drawing, node, middles, foot, up, lit):
 
 def _label(drawing, x, y, node, lit, size):
     """The name of a phrase or a part of speech, around a middle."""
-    if (node.label, node.span) in lit:
+    framed = (node.label, node.span) in lit
+    if framed:
         width = CAPITAL * size / 13 * len(node.label) + 10
-        drawing.box(x - width / 2, y - 11, width, 22, node.label, "v", lit=True, size=size)
-    else:
-        muted = not node.children
-        drawing.text(x, y, node.label, anchor="middle", size=size, muted=muted, strong=not muted)
+        place = {"x": x - width / 2, "y": y - 11, "width": width, "height": 22, "rx": 8}
+        look = {"stroke_width": 1.75, "stroke_dasharray": lit[node.label, node.span]}
+        drawing.add("rect", **place, class_="outline s-ink", **look)
+    muted = not node.children and not framed
+    drawing.text(x, y, node.label, anchor="middle", size=size, muted=muted, strong=not muted)
 
 
 def _list(drawing, x, y, node, lit, name):

@@ -28,7 +28,7 @@ NEW = (
     {"Q": "q"},
     {"WK": "k", "K": "k", "WV": "v", "V": "v"},
     {"WQ": "q", "Q": "q"},
-    {"heads": "a", "concatenate": "a", "WO": "a"},
+    {"heads": "a", "concatenate": "a", "WO": "r"},
 )
 GLYPHS = "QKVAY"  # matrices; the others are boxes
 
@@ -129,7 +129,7 @@ class _Schematic(Arranged):
                 self.matrix(name)
         if "WO" in self.new:
             x, bottom = self.side("WO", "bottom")
-            self.note(x - 8, bottom + 12, "end", "n × h d_v", "a")
+            self.note(x - 8, bottom + 12, "end", "n × h d_v", "r")
         return drawing.svg(layout.height)
 
     # --- what a version consists of ---
