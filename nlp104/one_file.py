@@ -25,19 +25,18 @@ PADDING, UNKNOWN, START, END = range(4)  # ids that no word has
 class Vocabulary:
     """Words to ids and back. A word is letters (with an apostrophe behind: l'), or one sign."""
 
+    split = re.compile(r"[\w-]+'?|[^\w\s]").findall
+
     def __init__(self, texts, size=15_000):
         counts = Counter(word for text in texts for word in self.split(text))
-        words = [word for word, _ in counts.most_common(size - 4)]
-        self.words = ["", "[UNK]", "[START]", "[END]", *words]
+        self.words = ["", "[UNK]", "[START]", "[END]", *dict(counts.most_common(size - 4))]
         self.ids = {word: i for i, word in enumerate(self.words)}
         glued = Counter(re.findall(r"\S([^\w\s])", " ".join(texts)))  # no blank before it
         self.glued = {sign for sign, count in glued.items() if 2 * count > counts[sign]}
 
-    @staticmethod
-    def split(text):
-        return re.findall(r"[\w-]+'?|[^\w\s]", text)
-
     def encode(self, text):
+        if (length := len(self.split(text))) > 255:  # and [END]: as many places as `Embed` knows
+            raise ValueError(f"Expected at most 255 words. Received: {length}, {text:.40}…")
         return [self.ids.get(word, UNKNOWN) for word in self.split(text)]
 
     def decode(self, ids):
@@ -62,19 +61,19 @@ class Batches(keras.utils.PyDataset):
         self.rows = [([*source.encode(s), END], [START, *target.encode(t), END]) for s, t in pairs]
         self.on_epoch_end()
 
-    def on_epoch_end(self):
-        """Brings other sentences together, of like length again."""
+    def on_epoch_end(self):  # brings other sentences together, of like length again
         random.shuffle(self.rows)
         self.rows.sort(key=lambda row: (len(row[1]), len(row[0])))
         self.batches = [self.rows[i : i + self.size] for i in range(0, len(self.rows), self.size)]
-        # Keras sees from the first two batches which axes vary: the shortest one and the longest.
-        self.batches.insert(1, self.batches.pop())
+        self.batches.insert(1, self.batches.pop())  # from the first two Keras sees what varies
 
     def __len__(self):
         return len(self.batches)
 
     def __getitem__(self, index):
         sources, targets = map(pad, zip(*self.batches[index], strict=True))
+        if index == 1 and sources.shape[1] == self[0][0][0].shape[1]:  # equal by chance
+            sources = np.pad(sources, ((0, 0), (0, 1)))
         return (sources, targets[:, :-1]), targets[:, 1:]  # what is read, what is asked for
 
 
@@ -107,11 +106,10 @@ class Attention(layers.Layer):
     def __init__(self, dim, heads):
         super().__init__()
         self.heads, self.head_dim = heads, dim // heads
-        # Half of Glorot's variance: with all of it, deep stacks may not learn (post-norm).
+        # Half of Glorot's variance, or deep stacks may not learn; one for all would repeat itself.
         half = keras.initializers.VarianceScaling(0.5, "fan_avg", "uniform")
         self.to_query, self.to_key, self.to_value = (
-            layers.Dense(dim, kernel_initializer=half.clone())  # one that is shared repeats itself
-            for _ in range(3)
+            layers.Dense(dim, kernel_initializer=half.clone()) for _ in range(3)
         )
         self.to_output = layers.Dense(dim)
 
@@ -280,9 +278,11 @@ def main(path=None, epochs=3):
     """Reads, trains, translates what was never seen, and counts."""
     keras.utils.set_random_seed(104)
     pairs = read_pairs(path)
-    test, pairs = pairs[: len(pairs) // 57], pairs[len(pairs) // 57 :]
+    test, pairs = pairs[: len(pairs) // 57 or 1], pairs[len(pairs) // 57 or 1 :]
     known = {text for pair in pairs for text in pair}  # what stands in training is no test
     test = [pair for pair in test if known.isdisjoint(pair)]
+    if not (pairs and test):
+        raise ValueError(f"Expected pairs to train, to test. Received: {len(pairs)}, {len(test)}.")
     source, target = (Vocabulary(texts) for texts in zip(*pairs, strict=True))
     training, validation = (Batches(part, source, target) for part in (pairs, test))
     model = Transformer(len(source.words), len(target.words), dropout=0.1 if path else 0.0)

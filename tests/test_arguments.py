@@ -3,7 +3,13 @@ import json
 import numpy as np
 import pytest
 
-from nlp104.utils.arguments import require_positive, require_seed
+from nlp104.utils.arguments import (
+    require_not_negative,
+    require_number,
+    require_positive,
+    require_seed,
+)
+from nlp104.utils.errors import InputError
 
 
 def test_integers_of_numpy_are_sizes_and_come_back_as_pythons():
@@ -24,3 +30,22 @@ def test_what_is_no_size(number):
 def test_what_is_no_seed(number):
     with pytest.raises(ValueError, match=r"^`seed` must be an integer of at least 0\. Received"):
         require_seed(number)
+
+
+@pytest.mark.parametrize("number", [0, 0.5, np.float32(0.5), np.int64(3)])
+def test_numbers_of_python_and_numpy(number):
+    require_not_negative(epsilon=number)
+    assert require_number("x", number, lambda x: x < 4, "below 4") is number
+
+
+@pytest.mark.parametrize(
+    "number", [-1, float("nan"), float("inf"), True, np.False_, "1", None, 1j, np.ones(1)]
+)
+def test_what_is_no_number_of_at_least_0(number):
+    with pytest.raises(ValueError, match=r"^`epsilon` must be a number of at least 0\. Received: "):
+        require_not_negative(epsilon=number)
+
+
+def test_a_number_is_looked_at_only_if_it_is_one():
+    with pytest.raises(InputError, match=r"^`x` must be a word\. Received: 'a'\.$"):
+        require_number("x", "a", lambda x: 1 / 0, "a word", InputError)

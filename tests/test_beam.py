@@ -269,6 +269,18 @@ def test_the_length_penalty_lengthens(model):
     assert lengths[2.5] > lengths[0.0]
 
 
+def test_the_largest_penalty_keeps_scores_that_are_numbers(model):
+    """Of two translations the scores are in the order of log P / lp, computed in 64 bits."""
+    randomize(model, 3)
+    found, scores = beam_search(model, sources(3, 2), 4, 10, max_length=LENGTH, num_best=4)
+    assert np.isfinite(scores[found.any(-1)]).all()
+    for row, one in zip(found, scores, strict=True):
+        texts = [tuple(text[text > 0]) for text in row if text.any()]
+        assert len(set(texts)) == len(texts) > 1
+        ended = [score for text, score in zip(texts, one, strict=False) if text[-1] == END_ID]
+        assert ended == sorted(ended, reverse=True)
+
+
 def test_compiles_once_for_many_shapes_and_penalties(monkeypatch):
     traces = traced_shapes(monkeypatch)
     model = make_model(vocabulary_size=VOCABULARY, num_layers=1)
@@ -299,9 +311,16 @@ def test_xla_equals_graph(model):
         ({"num_beams": 2.0}, "`num_beams` must be a positive integer. Received: 2.0"),
         ({"num_best": 0}, "`num_best` must be a positive integer. Received: 0"),
         ({"num_beams": 3, "num_best": 4}, "`num_best` must be at most num_beams=3. Received: 4"),
-        ({"length_penalty": -0.1}, "`length_penalty` must be a number of at least 0. .* -0.1"),
-        ({"length_penalty": math.nan}, "`length_penalty` must be a number of at least 0. .* nan"),
-        ({"max_length": 71}, "between 1 and .* received 71"),
+        ({"length_penalty": -0.1}, "`length_penalty` must be a number from 0 to 10. .* -0.1"),
+        ({"length_penalty": 10.5}, "`length_penalty` must be a number from 0 to 10. .* 10.5"),
+        ({"length_penalty": math.nan}, "`length_penalty` must be a number from 0 to 10. .* nan"),
+        ({"length_penalty": "1"}, "`length_penalty` must be a number from 0 to 10. .* '1'"),
+        ({"length_penalty": None}, "`length_penalty` must be a number from 0 to 10. .* None"),
+        (
+            {"length_penalty": np.ones(2)},
+            "`length_penalty` must be a number from 0 to 10. .* array",
+        ),
+        ({"max_length": 71}, "between 1 and .* Received: 71"),
     ],
 )
 def test_bad_arguments_are_clear_errors(model, options, message):
@@ -310,5 +329,5 @@ def test_bad_arguments_are_clear_errors(model, options, message):
 
 
 def test_ids_are_checked(model):
-    with pytest.raises(ValueError, match="from 0 to 5, received 4 to 6"):
+    with pytest.raises(ValueError, match=r"from 0 to 5\. Received: 4 to 6"):
         beam_search(model, np.array([[4, 6]]))

@@ -17,6 +17,8 @@ from nlp104.decoding.compiled import EXTRA_LENGTH
 from nlp104.decoding.greedy import greedy
 from nlp104.decoding.sampling import sample
 from nlp104.encoding.embedding import TokenAndPositionEmbedding
+from nlp104.transformer.config import TransformerConfig
+from nlp104.transformer.language_model import LanguageModel
 
 
 @pytest.fixture(scope="module")
@@ -192,9 +194,9 @@ def test_the_embeddings_are_transposed_once_and_not_in_every_step(search, monkey
         (np.zeros((2, 0), "int32"), "at least one row"),
         (np.array([4, 3]), r"shape \[2\]"),
         (np.array([[4.0, 3.0]]), "float64"),
-        (np.array([[4, VOCABULARY]]), "from 0 to 12, received 4 to 13"),
-        (np.array([[-1, 3]]), "from 0 to 12, received -1 to 3"),
-        (np.full((1, 71), 4), "at most max_sequence_length=70 tokens in a row, received 71"),
+        (np.array([[4, VOCABULARY]]), r"from 0 to 12\. Received: 4 to 13"),
+        (np.array([[-1, 3]]), r"from 0 to 12\. Received: -1 to 3"),
+        (np.full((1, 71), 4), r"at most max_sequence_length=70 tokens in a row\. Received: 71"),
     ],
 )
 def test_bad_ids_are_clear_errors(model, ids, message):
@@ -202,10 +204,26 @@ def test_bad_ids_are_clear_errors(model, ids, message):
         greedy(model, ids)
 
 
-@pytest.mark.parametrize("max_length", [0, -1, 71])
+@pytest.mark.parametrize("max_length", [0, -1, 71, 2.0, 2.5, True, "3"])
 def test_bad_max_length_is_a_clear_error(model, max_length):
-    with pytest.raises(ValueError, match=f"between 1 and .* received {max_length}"):
+    with pytest.raises(
+        ValueError,
+        match=f"`max_length` must be an integer between 1 and .* Received: {max_length!r}",
+    ):
         greedy(model, np.array([[4, 3]]), max_length=max_length)
+
+
+@pytest.mark.parametrize("search", [greedy, partial(sample, seed=1)])
+@pytest.mark.parametrize("jit_compile", [False, True])
+def test_a_prompt_that_is_as_long_as_it_may_be_stays_as_it_is(search, jit_compile):
+    config = TransformerConfig(16, 32, 2, num_layers=1, vocabulary_size=VOCABULARY)
+    writer = LanguageModel(config)
+    for prompt in ([[5], [7]], [[5, 6], [7, 0]]):
+        length = len(prompt[0])
+        for _ in range(2):  # the second call is traced
+            found = search(writer, np.array(prompt), max_length=length, jit_compile=jit_compile)
+            assert found.shape == (2, length)
+            assert found[:, 0].tolist() == [5, 7]
 
 
 def test_a_row_of_nothing_but_padding_disturbs_no_other(model):

@@ -86,6 +86,15 @@ def test_exact_match_counts_sentences():
     assert exact_match(hypotheses, references) == 0.75
 
 
+@pytest.mark.parametrize("tokenized", [False, True])
+def test_any_sequence_of_texts_is_a_list_of_them(tokenized):
+    references = [reference[0] for reference in REFERENCES]
+    expected = bleu(HYPOTHESES, references, tokenized)
+    for of in (np.array, iter, tuple):
+        assert bleu(of(HYPOTHESES), of(references), tokenized) == expected
+        assert exact_match(of(HYPOTHESES), of(HYPOTHESES)) == 1
+
+
 @pytest.mark.parametrize("score", [bleu, exact_match])
 def test_unequal_counts_and_nothing_are_errors(score):
     with pytest.raises(ValueError, match="Received: 2 hypotheses and 1 references"):

@@ -1,8 +1,10 @@
 """An exported translator, loaded without this package, gives what the translator gives."""
 
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import keras
 import numpy as np
@@ -15,7 +17,7 @@ from nlp104.cli.main import main
 from nlp104.data.tokenizer import END_ID, SPECIAL_TOKENS, Tokenizer
 from nlp104.decoding.beam_search import beam_search
 from nlp104.decoding.greedy import greedy
-from nlp104.translation import pretrained, web
+from nlp104.translation import export, pretrained, web
 from nlp104.translation.export import export_page, export_translator
 from nlp104.translation.translator import Translator
 
@@ -187,12 +189,46 @@ def test_nothing_is_lost_and_nothing_is_left_half_done(tmp_path, monkeypatch):
     assert (empty / "export.json").exists()
 
 
+@needs_tensorflow
+def test_an_empty_directory_stays_the_one_that_it_was(tmp_path, monkeypatch):
+    """It may be the current one, or at the end of a link."""
+    monkeypatch.setattr(export, "_write_saved_model", lambda program, path: Path(path).mkdir())
+    here, there, link = tmp_path / "here", tmp_path / "there", tmp_path / "link"
+    here.mkdir()
+    there.mkdir()
+    link.symlink_to(there)
+    monkeypatch.chdir(here)
+    for directory in (".", link, "new"):
+        if directory == "new":
+            monkeypatch.chdir(tmp_path)
+        before = os.stat(directory).st_ino if directory != "new" else None
+        export_translator(small_translator(), directory, length_penalty=np.float32(1), num_beams=2)
+        assert before in (None, os.stat(directory).st_ino)
+        names = ["export.json", "model", "source.json", "target.json"]
+        assert sorted(os.listdir(directory)) == names
+    assert link.is_symlink()
+    assert sorted(os.listdir(tmp_path)) == ["here", "link", "new", "there"]
+    with pytest.raises(FileExistsError, match=f"new or empty directory. Received: {tmp_path}"):
+        export_translator(small_translator(), ".")
+
+
+@needs_tensorflow
+def test_what_never_ends_is_cut_off_where_the_model_ends():
+    model = make_model(1)
+    model.output_head.bias.assign(np.where(np.arange(VOCABULARY) == END_ID, -1e9, 0.0))
+    program = export._program(model, max_length=None, num_beams=1, length_penalty=0.6)
+    ids = np.full((1, 65), 4, "int32")  # and 50 more would be 115
+    written = keras.ops.convert_to_numpy(program(keras.ops.convert_to_tensor(ids))["translation"])
+    assert written.shape == (1, model.max_sequence_length) == (1, 70)
+    np.testing.assert_array_equal(written, greedy(model, ids))
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"num_beams": 0}, "`num_beams` must be a positive integer. Received: 0"),
-        ({"max_length": 71}, "max_sequence_length=70, received 71"),
-        ({"length_penalty": -1.0}, "`length_penalty` must be a number of at least 0"),
+        ({"max_length": 71}, r"max_sequence_length=70\. Received: 71"),
+        ({"length_penalty": -1.0}, "`length_penalty` must be a number from 0 to 10"),
         ({"format": "pb"}, "`format` must be one of 'tf_saved_model', 'onnx'. Received: 'pb'"),
     ],
 )

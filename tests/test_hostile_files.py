@@ -312,6 +312,19 @@ def test_weights_that_are_more_than_their_file(model, refused, change, told):
     assert told in refused()
 
 
+def test_enough_weights_in_too_few_arrays_build_no_layers(model, refused):
+    """To build hundreds of them takes minutes, only to find that one array is none of theirs."""
+
+    def one_array(file, _):
+        for name in list(file):
+            del file[name]
+        file.create_dataset("x", data=np.zeros(10**6, "f4"))
+
+    reweigh(model, one_array)
+    configure(model, lambda config: config["config"].update(num_layers=20))
+    assert refused().endswith("Received: 1,000,000 in 1 arrays.")
+
+
 @pytest.mark.parametrize("content", [b"", b"x" * 5000])
 def test_weights_that_are_none(model, refused, content):
     write(model / "model.keras", members(model / "model.keras") | {"model.weights.h5": content})

@@ -225,8 +225,8 @@ class TestDecoding:
             ([[5, 6], [0, 0]], {}, "at least one token each"),
             ([[5, 0, 6]], {}, "padded with 0 at the end.*has a token after a 0"),
             ([[5, 6, 7]], {"max_length": 2}, "at most max_length=2 tokens. Received: one of 3"),
-            ([[5, 13]], {}, "from 0 to 12, received 5 to 13"),
-            ([[5]], {"max_length": 21}, "between 1 and .*=20, received 21"),
+            ([[5, 13]], {}, r"from 0 to 12\. Received: 5 to 13"),
+            ([[5]], {"max_length": 21}, r"between 1 and .*=20\. Received: 21"),
         ],
     )
     def test_bad_prompts_are_clear_errors(self, model, ids, options, message):

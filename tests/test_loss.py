@@ -171,7 +171,9 @@ def test_half_precision_logits_are_computed_in_float32(dtype):
 
 def test_label_smoothing_must_be_a_probability():
     for wrong in (-0.1, 1.0, 2):
-        with pytest.raises(ValueError, match="label_smoothing must be at least 0 and below 1"):
+        with pytest.raises(
+            ValueError, match=r"`label_smoothing` must be at least 0 and below 1\. Received"
+        ):
             MaskedCrossentropy(wrong)
 
 

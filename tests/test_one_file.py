@@ -199,6 +199,52 @@ def test_the_rate_rises_to_its_peak_and_falls_to_zero(model):
     )
 
 
+def test_a_short_training_warms_up_for_half_of_it(model):
+    one_file.compile_model(model, steps=10, peak=2e-3, warmup=200)
+    rate = model.optimizer._learning_rate
+    assert [float(rate(step)) for step in (0, 5, 10)] == pytest.approx([0, 2e-3, 0], abs=1e-8)
+
+
+def test_it_trains_where_the_first_two_batches_have_sources_of_one_length():
+    """Keras takes an axis that does not vary between these two for one that never does."""
+    source, target = Vocabulary(["a b c d e"]), Vocabulary(["q r s t"])
+    pairs = [("a b c d", "q")] * 4 + [("a b", "q r")] * 4 + [("a b c d", "q r s")] * 3
+    batches = Batches(pairs, source, target, size=4)
+    assert len(batches) == 3
+    first, second = batches[0][0], batches[1][0]
+    assert all(a.shape[1] != b.shape[1] for a, b in zip(first, second, strict=True))
+    made = Transformer(SOURCE_WORDS, TARGET_WORDS, 1, DIM, INNER, HEADS)
+    one_file.compile_model(made, steps=3)
+    assert np.isfinite(made.fit(batches, verbose=0).history["loss"]).all()
+
+
+def test_a_sentence_longer_than_the_table_of_positions_is_a_clear_error():
+    words, width = Vocabulary(["a"]), len(one_file.Embed(5, DIM, 0.0).positions)
+    longest = words.encode("a " * (width - 1))
+    assert [*longest, END] == [words.ids["a"]] * (width - 1) + [END]
+    with pytest.raises(ValueError, match=rf"at most {width - 1} words. Received: {width}, a a"):
+        words.encode("a " * width)
+
+
+@pytest.mark.parametrize(
+    ("lines", "received"),
+    [("", "0, 0"), ("a\tb\n", "0, 1"), ("a\tb\na\tb\n", "1, 0"), ("no tab\n", "0, 0")],
+)
+def test_a_file_of_too_few_pairs_is_a_clear_error(tmp_path, lines, received):
+    (tmp_path / "pairs.tsv").write_text(lines, encoding="utf-8")
+    with pytest.raises(
+        ValueError, match=f"^Expected pairs to train, to test. Received: {received}"
+    ):
+        one_file.main(tmp_path / "pairs.tsv", 1)
+
+
+@pytest.mark.slow
+def test_two_pairs_are_enough(tmp_path, capsys):
+    (tmp_path / "pairs.tsv").write_text("a b\tq\nc d\tr\n", encoding="utf-8")
+    one_file.main(tmp_path / "pairs.tsv", 1)
+    assert "% of 1 sentences never seen" in capsys.readouterr().out
+
+
 # Translation.
 
 

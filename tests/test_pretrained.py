@@ -107,6 +107,14 @@ def test_small_letters_do_not_disturb_the_model_that_has_met_them():
     assert translator.translate(["how's your wife, tom?"]) == ["Comment va ta femme, Tom ?"]
 
 
+def test_a_folder_without_a_model_has_no_name(tmp_path, monkeypatch):
+    for name in ("whole", "__pycache__"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "whole" / "model.keras").touch()
+    monkeypatch.setattr(pretrained, "FOLDER", tmp_path)
+    assert pretrained.names() == ["whole"]
+
+
 def test_unknown_name():
     with pytest.raises(ValueError, match=r"Expected one of .*grammar.* Received: 'klingon'"):
         nlp104.load_pretrained("klingon")

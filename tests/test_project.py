@@ -42,6 +42,14 @@ def test_what_a_function_returns_is_not_taken_for_its_type():
             assert ":" not in prose, f"{path.name}: {line.strip()}"
 
 
+def test_errors_have_one_form():
+    """Expected … Received: …. (The exercises of `figures` speak to readers, in half sentences.)"""
+    for path in (ROOT / "nlp104").rglob("*.py"):
+        if "figures" not in path.parts:
+            found = re.search(r', (?:"\s+f?")?received ', path.read_text("utf-8"))
+            assert not found, f"{path.name}: {found[0]}"
+
+
 def test_package_pulls_in_only_what_it_needs():
     required = {Requirement(line).name for line in PROJECT["project"]["dependencies"]}
     assert required == {"keras", "numpy", "tokenizers", "sacrebleu", "matplotlib", "pooch"}

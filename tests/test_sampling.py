@@ -144,12 +144,15 @@ def test_xla_equals_graph(model):
             {"temperature": math.nan},
             "`temperature` must be a number of at least 1e-6.* Received: nan",
         ),
+        ({"temperature": True}, "`temperature` must be a number of at least 1e-6.* Received: True"),
+        ({"temperature": "1"}, "`temperature` must be a number of at least 1e-6.* Received: '1'"),
+        ({"top_p": "1"}, "`top_p` must be above 0 and at most 1. Received: '1'"),
         ({"top_k": 0}, "`top_k` must be a positive integer. Received: 0"),
         ({"top_p": 0.0}, "`top_p` must be above 0 and at most 1. Received: 0.0"),
         ({"top_p": 1.5}, "`top_p` must be above 0 and at most 1. Received: 1.5"),
         ({"seed": -1}, "`seed` must be an integer of at least 0. Received: -1"),
         ({"seed": 0.5}, "`seed` must be an integer of at least 0. Received: 0.5"),
-        ({"max_length": 0}, "between 1 and .* received 0"),
+        ({"max_length": 0}, "between 1 and .* Received: 0"),
     ],
 )
 def test_bad_arguments_are_clear_errors(model, options, message):

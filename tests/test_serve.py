@@ -195,6 +195,19 @@ def test_a_port_that_is_taken(server, translator, capsys):
         assert "expected an integer from 0 to 65535" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("port", [70_000, -1])
+def test_a_port_that_there_is_not(translator, port):
+    with pytest.raises(OSError, match=rf"port .*Received: {port} \(.*0-65535\)\. .*--port 8104\."):
+        serve.TranslationServer(translator, "grammar", port)
+
+
+def test_the_current_directory_has_a_name(monkeypatch, capsys):
+    monkeypatch.chdir(FOLDER / "grammar")
+    monkeypatch.setattr(serve.TranslationServer, "serve_forever", lambda server: None)
+    assert main(["serve", "--model", ".", "--port", "0"]) == 0
+    assert capsys.readouterr().out.startswith("grammar translates at ")
+
+
 def test_a_model_that_no_page_can_hold_frees_its_port(translator, monkeypatch):
     with socket.socket() as free:
         free.bind((serve.HOST, 0))

@@ -352,6 +352,26 @@ class TestSampling:
         assert {0, 1, 2} <= accepted  # the guesses are neither always right nor never
 
 
+@pytest.mark.parametrize("guess", [VOCABULARY, 10**6, -1])
+@pytest.mark.parametrize("kind", [LanguageModel, Transformer])
+def test_a_guess_that_is_no_token_is_never_right(kind, guess, writer, translator):
+    def foreign(tokens, length, number):
+        return ops.full((number,), guess, dtype="int32")
+
+    model = writer if kind is LanguageModel else translator
+    given = prompts(3, 3) if kind is LanguageModel else random_sources(3, 3, 7)
+    expected = greedy(model, given, max_length=LENGTH)
+    found, strides = speculate(model, given, foreign, max_length=LENGTH)
+    np.testing.assert_array_equal(found, expected)
+    assert {stride.drafted for passes in strides for stride in passes} == {()}
+
+
+@pytest.mark.parametrize("texts", [[1, 2, 3], [[5.5, 6.0]], ["abc"], [[[1, 2], [3, 4]]]])
+def test_what_is_no_text_of_tokens_is_not_counted(texts):
+    with pytest.raises(ValueError, match=r"^Expected a sequence of integers for each text\. Rec"):
+        NGrams(texts)
+
+
 def test_longer_texts_need_no_new_program(monkeypatch):
     traces = []
     original = LanguageModel.decode_step
@@ -377,7 +397,7 @@ def test_longer_texts_need_no_new_program(monkeypatch):
         ({"top_k": 3}, "Expected a `temperature` with .* Received: top_k=3, top_p=None, seed=None"),
         ({"temperature": 0}, "`temperature` must be a number of at least 1e-6"),
         ({"temperature": 1, "top_p": 2}, "`top_p` must be above 0"),
-        ({"max_length": 0}, "between 1 and .* received 0"),
+        ({"max_length": 0}, "between 1 and .* Received: 0"),
     ],
 )
 def test_bad_arguments_are_clear_errors(writer, options, message):

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections import Counter
 
+import numpy as np
 import pytest
 import tokenizers
 from hypothesis import example, given
@@ -123,6 +124,10 @@ def test_spacing_is_learned_from_the_text():
 def test_learn_spacing_against_a_count_by_hand():
     pieces = [("«", (0, 1)), ("a", (1, 2)), (",", (2, 3)), ("b", (4, 5)), ("»", (6, 7))]
     assert word_spacing.learn_spacing([pieces]) == ({","}, {"«"})
+    close = [("a", (0, 1)), ("-", (1, 2)), ("b", (2, 3))]
+    apart = [("a", (0, 1)), ("-", (2, 3)), ("b", (4, 5))]
+    assert word_spacing.learn_spacing([close]) == ({"-"}, {"-"})
+    assert word_spacing.learn_spacing([close, apart]) == (set(), set())  # half is not most
 
 
 def joined(words, closes_left, closes_right):
@@ -262,6 +267,14 @@ def test_ids_outside_the_vocabulary(trained, kind):
             tokenizer.id_to_token(i)
 
 
+@pytest.mark.parametrize("ids", [[4.9], np.array([4.0, 5.0]), "45", ["4"], [[4, 5]], [None], 4])
+def test_what_is_no_id(trained, ids):
+    tokenizer = trained["word", "fr"]
+    with pytest.raises(ValueError, match=r"^Expected integers as ids\. Received: "):
+        tokenizer.decode(ids)
+    assert tokenizer.decode(np.array([4, 5], "uint8")) == tokenizer.decode([4, 5])
+
+
 def test_unknown_words_and_characters(trained):
     word, bpe = trained["word", "en"], trained["bpe", "en"]
     assert word.tokens("the zebra sleep") == ["the", "[UNK]", "sleep"]
@@ -317,6 +330,9 @@ def test_vocabulary_size_is_a_limit():
         ({"sentences": []}, "Expected text to train a tokenizer on"),
         ({"sentences": ["", " \u200b "]}, "Expected text to train a tokenizer on"),
         ({"kind": "char"}, "word, bpe, whitespace. Received: 'char'"),
+        ({"sentences": ["un", "caf\udce9"]}, r"Expected Unicode text\. Received: 'caf\\udce9'"),
+        ({"sentences": ["un", None]}, r"Expected a string for each sentence\. Received: None"),
+        ({"vocabulary_size": 10.5}, "`vocabulary_size` must be a positive integer. Received: 10.5"),
         ({"kind": "word", "vocabulary_size": 4}, "at least 5, .* Received: 4"),
         ({"kind": "bpe", "vocabulary_size": 7}, "at least 8, .* every character. Received: 7"),
     ],

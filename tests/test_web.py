@@ -347,6 +347,15 @@ def test_what_the_engine_does_not_know_is_refused(packed, monkeypatch):
         web.pack(translator)
 
 
+def test_weights_that_are_no_numbers_are_refused():
+    for name, value in (("kernel", np.inf), ("bias", np.nan)):
+        broken = small(["word"], {})
+        weight = next(weight for weight in broken.model.weights if weight.path.endswith(name))
+        weight.assign(np.full(weight.shape, value))
+        with pytest.raises(InputError, match=rf"^Expected finite weights\. Received: {value} in "):
+            web.pack(broken)
+
+
 def test_a_tokenizer_from_elsewhere_is_refused(packed):
     translator, _ = packed["none"]
     pipeline = tokenizers.Tokenizer.from_str(translator.source_tokenizer.to_str())

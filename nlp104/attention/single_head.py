@@ -105,9 +105,6 @@ class DotProductAttention(TracedSpec):
 
     e_i = q · x_i,  a = softmax(e),  y = Σ a_i x_i  (Luong et al., 2015, section 3.1).
 
-    Args:
-        **kwargs: arguments of `keras.layers.Layer`.
-
     Call arguments:
         query: one query `[batch, dim]`, or a matrix of them `[batch, query, dim]`.
         value: the inputs x, `[batch, length, dim]`.
@@ -153,9 +150,9 @@ class DotProductAttention(TracedSpec):
             query = ops.expand_dims(query, 1)
             attention_mask = keys_mask(attention_mask)
         attention_mask = combine_masks(attention_mask, keys_mask(value_mask))
-        queries = query * self.scale(query.shape[-1])
-        weights = attention_weights(queries, value, attention_mask)  # [batch, query, length]
-        outputs = ops.matmul(weights, value)  # [batch, query, dim]
+        # [batch, query, length], and [batch, query, dim]
+        weights = attention_weights(query * self.scale(query.shape[-1]), value, attention_mask)
+        outputs = ops.matmul(weights, value)
         if is_one_query:
             outputs, weights = ops.squeeze(outputs, 1), ops.squeeze(weights, 1)
         return (outputs, weights) if return_attention_scores else outputs
@@ -299,7 +296,5 @@ class SelfAttention(CrossAttention):
 
 def _require_width(query_shape, width):
     if query_shape[-1] != width:
-        raise ValueError(
-            "A dot product needs a query as wide as what it is compared with. "
-            f"Expected a width of {width}. Received: query of shape {tuple(query_shape)}."
-        )
+        shape = tuple(query_shape)
+        raise ValueError(f"Expected a query with a width of {width}. Received: one of {shape}.")

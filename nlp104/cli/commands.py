@@ -121,7 +121,7 @@ def _export_page(model, output, others):
             "Expected no other options with --format web: on the page its reader chooses how to "
             f"search. Received: {', '.join(sorted(others))}."
         )
-    export_page(_translator(model), output, Path(model).name, _card(model))
+    export_page(_translator(model), output, _name(model), _card(model))
     print(f"The page is {output}: open it in a browser. It needs no server and no network.")
     return 0
 
@@ -133,13 +133,18 @@ def serve(model="eng-fra", port=PORT):
         model: Directory of a trained model, or the name of one of the book.
         port: Where to listen; 0: at any port that is free.
     """
-    name = Path(model).name
+    name = _name(model)
     with TranslationServer(_translator(model), name, port, _card(model)) as server:
         print(f"{name} translates at {server.url} (Ctrl-C ends it)", flush=True)
         with contextlib.suppress(KeyboardInterrupt):
             server.serve_forever()
     print()
     return 0
+
+
+def _name(model):
+    """What a page calls it: the last part of its path, which ``.`` has, too."""
+    return Path(model).resolve().name
 
 
 def _card(model):

@@ -97,7 +97,7 @@ def _import_commands():
 
 def _is_expected(error):
     """Whether an error tells of what the user gave or of the computer, not of a bug."""
-    if isinstance(error, EXPECTED):
+    if isinstance(error, EXPECTED) or _is_unwritable(error):
         return True
     if isinstance(error, ModuleNotFoundError):  # a backend does not come with nlp104
         return _package(error) in BACKENDS
@@ -106,6 +106,17 @@ def _is_expected(error):
     if error.filename is None:
         return error.errno in OF_THE_DISK
     return not Path(str(error.filename)).resolve().is_relative_to(PACKAGE)
+
+
+def _is_unwritable(error):
+    """Whether something was to be printed that the encoding of the output has no bytes for."""
+    if not isinstance(error, UnicodeEncodeError):
+        return False
+    try:
+        error.object.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def _package(error):
@@ -117,6 +128,11 @@ def _one_line(error):
         return (
             f"Expected {_package(error)}, on which Keras shall compute. Received: no such package. "
             f"Install it, or name another one in KERAS_BACKEND: {', '.join(BACKENDS)}."
+        )
+    if isinstance(error, UnicodeEncodeError):
+        return (
+            f"Expected an output that can hold {error.object[error.start]!r}. Received: one of "
+            f"{sys.stdout.encoding}. Let it be UTF-8: PYTHONIOENCODING=utf-8."
         )
     if isinstance(error, OSError) and error.filename and error.strerror:
         return f"{error.strerror}: {error.filename}"

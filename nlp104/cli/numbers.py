@@ -21,6 +21,6 @@ count = number(int, lambda value: value >= 1, "an integer of at least 1")
 whole = number(int, lambda value: value >= 0, "an integer of at least 0")
 port = number(int, lambda value: 0 <= value < 65536, "an integer from 0 to 65535")
 fraction = number(float, lambda value: 0 <= value < 1, "a number from 0 to less than 1")
-at_least_0 = number(float, lambda value: 0 <= value < math.inf, "a number of at least 0")
+penalty = number(float, lambda value: 0 <= value <= 10, "a number from 0 to 10")
 positive = number(float, lambda value: 0 < value < math.inf, "a number above 0")
 TYPES = {"count": count, "fraction": fraction, "positive": positive, "text": str}

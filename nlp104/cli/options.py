@@ -7,7 +7,7 @@ those of the model are the fields of ``transformer.config``.
 import argparse
 
 from nlp104 import __version__
-from nlp104.cli.numbers import TYPES, at_least_0, count, fraction, port, positive, whole
+from nlp104.cli.numbers import TYPES, count, fraction, penalty, port, positive, whole
 from nlp104.training.settings import DECAYS, DEFAULTS, DTYPES, EXPORT_FORMATS, SPLITS
 from nlp104.transformer.config import OPTIONS
 from nlp104.transformer.presets import PRESETS
@@ -259,7 +259,7 @@ def _add_beams(option):
     option(
         "--length-penalty",
         "of beam search; more of it gives longer translations (default: 0.6)",
-        type=at_least_0,
+        type=penalty,
         metavar="A",
     )
 

@@ -4,9 +4,11 @@ A network sees integers. This module turns a sentence into a list of them, and s
 a sentence, so that what went in comes out again.
 """
 
+import operator
 import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 import tokenizers
 from tokenizers import models, trainers
@@ -25,7 +27,7 @@ from nlp104.data.tokenizer_pipeline import (
     recognize,
 )
 from nlp104.data.word_spacing import learn_spacing
-from nlp104.utils.arguments import require_texts
+from nlp104.utils.arguments import require_positive, require_texts
 from nlp104.utils.errors import InputError
 from nlp104.utils.files import replacing
 from nlp104.utils.foreign import read_text
@@ -137,9 +139,11 @@ class Tokenizer:
         """
         if kind not in KINDS:
             raise ValueError(f"`kind` must be one of {', '.join(KINDS)}. Received: {kind!r}.")
+        [vocabulary_size] = require_positive(vocabulary_size=vocabulary_size)
         require_texts(sentences=sentences)
-        normalize_one = normalizer(kind, lowercase).normalize_str
-        sentences = [normalize_one(sentence) for sentence in sentences]
+        sentences, normalize_one = list(sentences), normalizer(kind, lowercase).normalize_str
+        with _of_unicode(sentences):
+            sentences = [normalize_one(sentence) for sentence in sentences]
         if not any(sentences):
             raise ValueError("Expected text to train a tokenizer on. Received: none.")
         alphabet = sorted({"▁", *"".join(sentences)} - {" "}) if kind == "bpe" else ["a word"]
@@ -192,14 +196,8 @@ class Tokenizer:
         """
         require_texts(texts=texts)
         texts = list(texts)
-        for text in texts:
-            if not isinstance(text, str):  # the library would take two for one
-                raise ValueError(f"Expected a string for each sentence. Received: {text!r}.")
-        try:
+        with _of_unicode(texts):
             return [encoding.ids for encoding in self._pipeline.encode_batch_fast(texts)]
-        except TypeError:  # what a terminal makes of bytes that are no UTF-8
-            wrong = next(text for text in texts if any("\ud800" <= c <= "\udfff" for c in text))
-            raise InputError(f"Expected Unicode text. Received: {wrong!r:.80}.") from None
 
     def tokens(self, text: str) -> list[str]:
         """Returns the tokens of one sentence as the model sees them, unknown ones as ``[UNK]``."""
@@ -219,7 +217,7 @@ class Tokenizer:
             The text.
 
         Raises:
-            ValueError: If an id is outside the vocabulary.
+            ValueError: If an id is no integer, or outside the vocabulary.
 
         Example:
             >>> from nlp104.data import Tokenizer
@@ -228,7 +226,10 @@ class Tokenizer:
             >>> tokenizer.decode([2, *ids, 3, 0, 0])  # [START], …, [END], padding
             "L'eau dort ?"
         """
-        ids = [int(i) for i in ids]
+        try:
+            ids = [operator.index(i) for i in ids]  # `int` would cut 4.9, and read "4"
+        except TypeError:
+            raise ValueError(f"Expected integers as ids. Received: {ids!r:.80}.") from None
         for i in ids:
             self._require_token(i)
         return self._pipeline.decode(ids)
@@ -274,3 +275,16 @@ class Tokenizer:
             raise ValueError(
                 f"Expected a token id from 0 to {len(self._vocabulary) - 1}. Received: {i}."
             )
+
+
+@contextmanager
+def _of_unicode(texts: list[str]) -> Iterator[None]:
+    """Says which of the texts the library cannot read."""
+    for text in texts:
+        if not isinstance(text, str):  # the library would take two for one
+            raise ValueError(f"Expected a string for each sentence. Received: {text!r}.")
+    try:
+        yield
+    except (TypeError, UnicodeEncodeError):  # what a terminal makes of bytes that are no UTF-8
+        wrong = next(text for text in texts if any("\ud800" <= c <= "\udfff" for c in text))
+        raise InputError(f"Expected Unicode text. Received: {wrong!r:.80}.") from None

@@ -13,7 +13,7 @@ from nlp104.attention.masks import padding_mask
 from nlp104.data.tokenizer import END_ID, PAD_ID, START_ID
 from nlp104.decoding.compiled import prepare, run, trim
 from nlp104.transformer.language_model import LanguageModel
-from nlp104.utils.arguments import require_not_negative, require_positive
+from nlp104.utils.arguments import require_number, require_positive
 
 NEVER = -np.inf  # the score of a place that no hypothesis has taken
 
@@ -70,8 +70,8 @@ def beam_search(
         model: `nlp104.Transformer`.
         encoder_token_ids: Sources, as for `greedy`.
         num_beams: Number of beginnings to keep, k.
-        length_penalty: α, at least 0, where log-probabilities are compared as they are. More of it
-            gives longer translations.
+        length_penalty: α, from 0, where log-probabilities are compared as they are, to 10. More
+            of it gives longer translations.
         max_length: As for `greedy`. A translation that is cut off comes after all that end.
         num_best: Number of translations to return for each row, at most `num_beams`.
         jit_compile: As for `greedy`.
@@ -105,7 +105,7 @@ def beam_search(
             raise ValueError(
                 f"`num_best` must be at most num_beams={num_beams}. Received: {num_best}."
             )
-    require_not_negative(length_penalty=length_penalty)
+    require_length_penalty(length_penalty)
     ids, limits, num_steps = prepare(model, encoder_token_ids, max_length, jit_compile)
     outputs = run(
         search,
@@ -118,6 +118,13 @@ def beam_search(
     )
     ids, scores = (output[: len(encoder_token_ids)] for output in outputs)
     return trim(ids[:, 0]) if num_best is None else (trim(ids), scores)
+
+
+def require_length_penalty(length_penalty):
+    """Raises `ValueError` unless α is a number from 0 to 10; returns it as a `float`."""
+    # With much more, lp(Y) of a long translation leaves float32.
+    expected = "a number from 0 to 10"
+    return float(require_number("length_penalty", length_penalty, lambda a: 0 <= a <= 10, expected))
 
 
 def search(model, encoder_token_ids, limits, length_penalty, num_steps, num_beams, num_best):

@@ -8,12 +8,14 @@ trace takes two seconds, in which it writes a hundred tokens as it stands.
 import functools
 import itertools
 import weakref
+from numbers import Integral
 
 import keras
 import numpy as np
 from keras import ops
 
 from nlp104.transformer.language_model import LanguageModel
+from nlp104.utils.arguments import require_number
 from nlp104.utils.errors import InputError
 
 EXTRA_LENGTH = 50  # by so many tokens what is written may exceed what was given (Vaswani, 6.1)
@@ -51,13 +53,14 @@ def prepare(model, token_ids, max_length, jit_compile):
 
 
 def require_max_length(model, max_length):
-    """Raises `ValueError` unless the model can write as many tokens."""
+    """Raises `ValueError` unless the model can write as many tokens; returns it as an `int`."""
     longest = model.max_sequence_length
-    if not 0 < max_length <= longest:
-        raise InputError(
-            "max_length must be between 1 and the model's max_sequence_length="
-            f"{longest}, received {max_length}."
-        )
+
+    def fits(number):
+        return isinstance(number, Integral) and 0 < number <= longest
+
+    expected = f"an integer between 1 and the model's max_sequence_length={longest}"
+    return int(require_number("max_length", max_length, fits, expected, InputError))
 
 
 def _check_prompts(ids, lengths, limits):
@@ -157,17 +160,17 @@ def _checked(model, ids):
     if ids.ndim != 2 or 0 in ids.shape or not np.issubdtype(ids.dtype, np.integer):
         raise ValueError(
             "Expected integer token ids of shape [batch, length] with at least one row and one "
-            f"column, received {ids.dtype} of shape {list(ids.shape)}."
+            f"column. Received: {ids.dtype} of shape {list(ids.shape)}."
         )
     if ids.min() < 0 or ids.max() >= model.source_vocabulary_size:
         raise ValueError(
-            f"Expected token ids from 0 to {model.source_vocabulary_size - 1}, "
-            f"received {ids.min()} to {ids.max()}."
+            f"Expected token ids from 0 to {model.source_vocabulary_size - 1}. "
+            f"Received: {ids.min()} to {ids.max()}."
         )
     if ids.shape[1] > model.max_sequence_length:
         raise ValueError(
-            f"Expected at most max_sequence_length={model.max_sequence_length} tokens in a row, "
-            f"received {ids.shape[1]}."
+            f"Expected at most max_sequence_length={model.max_sequence_length} tokens in a row. "
+            f"Received: {ids.shape[1]}."
         )
     return ids.astype("int32")
 

@@ -83,7 +83,8 @@ class NGrams:
         Integers `[number]`, 0 from where on nothing ever followed.
 
     Raises:
-        ValueError: if `longest` is not a positive integer, or there is no token in the texts.
+        ValueError: if `longest` is not a positive integer, a text is something else, or there is
+            no token in the texts.
 
     Example:
         >>> from keras import ops
@@ -96,9 +97,15 @@ class NGrams:
 
     def __init__(self, texts, longest=4):
         [self.longest] = require_positive(longest=longest)
-        texts = [np.asarray(text, "int32") for text in texts]
+        texts = [np.asarray(text) for text in texts]
+        for text in texts:
+            if text.ndim != 1 or (text.size and not np.issubdtype(text.dtype, np.integer)):
+                raise ValueError(
+                    "Expected a sequence of integers for each text. "
+                    f"Received: {text.dtype} of shape {list(text.shape)}."
+                )
         # Each token with those before it, 0 before the first.
-        padded = [np.pad(text, (self.longest, 0)) for text in texts if text.size]
+        padded = [np.pad(text.astype("int32"), (self.longest, 0)) for text in texts if text.size]
         width = self.longest + 1
         windows = [np.lib.stride_tricks.sliding_window_view(text, width) for text in padded]
         windows = np.concatenate([np.zeros((0, width), "int32"), *windows])

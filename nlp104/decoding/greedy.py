@@ -90,7 +90,7 @@ def write(model, token_ids, limits, num_steps, choose):
         return step + 1, token, output, finished | ended | (place + 1 >= limits), cache
 
     step = ops.convert_to_tensor(0, dtype="int32")
-    state = (step, token, output, limits <= 0, cache)
+    state = (step, token, output, limits <= ahead, cache)  # a prompt may be full
     _, _, output, _, _ = ops.while_loop(unfinished, write, state)
     return (output,)
 

@@ -9,7 +9,7 @@ from keras import ops
 from nlp104.attention.masks import masked_softmax
 from nlp104.decoding.compiled import prepare, run, trim
 from nlp104.decoding.greedy import write
-from nlp104.utils.arguments import require_positive, require_seed
+from nlp104.utils.arguments import require_number, require_positive, require_seed
 
 
 def sample(
@@ -84,15 +84,13 @@ def choices(model, temperature, top_k, top_p):
     Raises:
         ValueError: If an argument is out of its range.
     """
-    if not 1e-6 <= temperature < math.inf:  # logits divided by less leave float32
-        raise ValueError(
-            "`temperature` must be a number of at least 1e-6; its limit at 0 is `greedy`. "
-            f"Received: {temperature!r}."
-        )
+    expected = "a number of at least 1e-6; its limit at 0 is `greedy`"
+    # Logits that are divided by less leave float32.
+    require_number("temperature", temperature, lambda t: 1e-6 <= t < math.inf, expected)
     if top_k is not None:
         require_positive(top_k=top_k)
-    if top_p is not None and not 0 < top_p <= 1:
-        raise ValueError(f"`top_p` must be above 0 and at most 1. Received: {top_p!r}.")
+    if top_p is not None:
+        require_number("top_p", top_p, lambda p: 0 < p <= 1, "above 0 and at most 1")
     if top_k is None and top_p is not None:
         top_k = model.vocabulary_size
     numbers = [np.array(number, "float32") for number in (temperature, top_p or 1.0)]

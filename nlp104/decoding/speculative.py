@@ -180,7 +180,8 @@ def _write_in_strides(
         # Behind the last guess there must be room for the model's own token.
         free = ops.minimum(start + width, limit - 1) - length
         guess = ops.cast(draft(text, length, num_drafted), "int32")
-        guess = ops.where(window[:-1] < free, guess, 0)  # [num_drafted]
+        fits = (window[:-1] < free) & (guess > 0) & (guess < model.vocabulary_size)
+        guess = ops.where(fits, guess, 0)  # [num_drafted]; 0 is never right
         tokens = put(guess, length, num_drafted, text)
         tokens = ops.take(tokens, ops.minimum(start + window, places[-1]))  # [width]
         logits, cache = read(ops.expand_dims(tokens, 0), start, cache)

@@ -6,20 +6,16 @@ arrays or tensors of any backend. Data that do not fit together, or that hold Na
 it would be drawn, raise a `ValueError`.
 """
 
-import keras
 import numpy as np
-from matplotlib.colors import Normalize
-from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
 from nlp104.figures.language import CONCEPTS
 from nlp104.figures.layouts import scale
+from nlp104.figures.matrices import array, draw_matrix, finite
 from nlp104.figures.style import (
     ATTENTION,
-    CELL,
     FEED_FORWARD,
     GROUND,
-    HATCH,
     INK,
     INKS,
     KEY,
@@ -34,7 +30,6 @@ from nlp104.figures.style import (
     grid,
     show,
     styled,
-    tint,
 )
 
 __all__ = [
@@ -59,7 +54,6 @@ __all__ = [
 ]
 
 LEAST = 1e-5  # of the highest bar: a lower one is nothing
-MANY = 4_000  # cells: a matrix of more is drawn as a picture of dots
 
 
 @styled
@@ -98,7 +92,7 @@ def heatmap(
     """
     if concept not in CONCEPTS:
         raise ValueError(f"Expected concept: one of {', '.join(CONCEPTS)}. Received: {concept!r}.")
-    values = _array(weights, (len(rows), len(columns)), "weights")
+    values = array(weights, (len(rows), len(columns)), "weights")
     if axes is None:
         cell = min(0.5, 5.0 / len(columns))
         width = max(cell * len(columns) + 0.8, 0.11 * len(title)) + 1.0
@@ -107,12 +101,12 @@ def heatmap(
     if values.dtype == bool:
         seen = values if concept == "a" else mask
         look = {"limits": (0.0, 1.0), "concept": concept}
-        _draw_matrix(axes, 0.5 * values, rows, columns, seen, alignment, **look)
+        draw_matrix(axes, 0.5 * values, rows, columns, seen, alignment, **look)
         return axes.figure
     annotate = max(values.shape) <= 10 if annotate is None else annotate
     strongest = LEGIBLE if annotate else 1.0
     look = {"limits": limits, "strongest": strongest, "concept": concept}
-    image, visible = _draw_matrix(axes, values, rows, columns, mask, alignment, **look)
+    image, visible = draw_matrix(axes, values, rows, columns, mask, alignment, **look)
     if annotate:
         size = 9.0 if len(columns) <= 8 else 8.25
         digits = 0 if np.all(np.round(values[visible]) == values[visible]) else 2
@@ -139,9 +133,9 @@ def head_grid(weights, rows, columns, *, title="", names=None, mask=None, alignm
         alignment: as in `heatmap`.
     """
     heads = len(weights)
-    values = _array(weights, (heads, len(rows), len(columns)), "weights")
-    shown = values if mask is None else values[:, _array(mask, values.shape[1:], "mask")]
-    shown = _finite(shown, "weights")
+    values = array(weights, (heads, len(rows), len(columns)), "weights")
+    shown = values if mask is None else values[:, array(mask, values.shape[1:], "mask")]
+    shown = finite(shown, "weights")
     limits = shown.min(initial=0.0), shown.max(initial=0.0)
     across = min(heads, 4)
     down = -(-heads // across)  # rounded up
@@ -149,7 +143,7 @@ def head_grid(weights, rows, columns, *, title="", names=None, mask=None, alignm
     size = across * (cell * len(columns) + 0.2) + 1.5, down * (cell * len(rows) + 0.9) + 0.4
     figure, axes = grid(down, across, size)
     for head, place in enumerate(axes.flat[:heads]):
-        image, _ = _draw_matrix(place, values[head], rows, columns, mask, alignment, limits)
+        image, _ = draw_matrix(place, values[head], rows, columns, mask, alignment, limits)
         place.set_title(names[head] if names else f"head {head + 1}", fontsize=9.0)
         place.tick_params(labelleft=head % across == 0)
     for unused in axes.flat[heads:]:
@@ -191,8 +185,8 @@ def curves(
     palette = [colors[name] for name in series] if colors else _colors(series)
     for (name, data), color in zip(series.items(), palette, strict=True):
         x, y = data if isinstance(data, tuple) else (range(1, len(data) + 1), data)
-        x = _finite(_array(x), name)
-        y = _finite(_array(y, x.shape, name), name)
+        x = finite(array(x), name)
+        y = finite(array(y, x.shape, name), name)
         if name in theory:
             line, *_ = axes.plot(x, y, color=INK, ls="--", lw=1.2, label=name, zorder=1.9)
         else:
@@ -229,7 +223,7 @@ def bars(series, names=None, *, axes=None, **labels):
     count = len(next(iter(series.values())) if names is None else names)
     places, width, drawn = np.arange(1, count + 1), 0.8 / len(series), []
     for number, (name, color) in enumerate(zip(series, _colors(series), strict=True)):
-        heights = _finite(_array(series[name], (count,), name), name)
+        heights = finite(array(series[name], (count,), name), name)
         shift = (number - (len(series) - 1) / 2) * width
         axes.bar(places + shift, heights, width, color=color, label=name)
         drawn.append((places + shift, heights, INKS[color]))
@@ -257,26 +251,12 @@ def histogram(series, *, bins=40, axes=None, **labels):
         **labels: `title`, `x_label`, `y_label`.
     """
     axes = axes or grid()[1][0, 0]
-    samples = [_finite(_array(sample), name).ravel() for name, sample in series.items()]
+    samples = [finite(array(sample), name).ravel() for name, sample in series.items()]
     edges = np.histogram_bin_edges(np.concatenate(samples), bins)
     for name, sample, color in zip(series, samples, _colors(series), strict=True):
         axes.hist(sample, edges, histtype="stepfilled", fc=(color, 0.5), ec=color, label=name)
     _label(axes, **labels)
     return axes.figure
-
-
-def _array(values, shape=None, name=""):
-    array = np.asarray(keras.ops.convert_to_numpy(values))
-    if shape is not None and array.shape != shape:
-        raise ValueError(f"{name!r} must have shape {shape}, got {array.shape}.")
-    return array
-
-
-def _finite(values, name):
-    finite = np.isfinite(values)
-    if not finite.all():
-        raise ValueError(f"{name!r} must be finite, got {np.sum(~finite)} NaN or infinite values.")
-    return values
 
 
 def _colors(series):
@@ -299,42 +279,6 @@ def _name_ends(axes, names, ends, theory):
             look = {"ha": "right", "va": "bottom", "xytext": (0, 3)}
             look |= {"va": "top", "xytext": (0, -3)} if crowded else {}
         axes.annotate(name, end, textcoords="offset points", **look)
-
-
-def _draw_matrix(axes, values, rows, columns, mask, alignment, limits, strongest=1.0, concept="a"):
-    """Draw the coloured cells; return their image and which of them may be seen."""
-    everywhere = np.full(values.shape, True)
-    visible = everywhere if mask is None else _array(mask, values.shape, "mask").astype(bool)
-    values = _finite(np.where(visible, values, 0.0).astype(float), "weights")
-    low, high = limits or (min(values.min(), 0.0), max(values.max(), 1e-9))
-    if low < 0:
-        low, high = -max(-low, high), max(-low, high)  # zero is white
-        concept = "p" if concept == "a" else concept
-    colormap = tint(concept, strongest, negative="k" if low < 0 else None)
-    image = axes.pcolormesh(values, cmap=colormap, norm=Normalize(low, high, clip=True))
-    image.set_rasterized(values.size > MANY)
-    if len(columns) <= 24:
-        image.set(edgecolor=GROUND, linewidth=1.2)
-    axes.set(aspect="equal", anchor="NW", ylim=(len(rows), 0))
-    for row, column in np.argwhere(~visible):
-        axes.add_patch(_cell(row, column, facecolor=CELL, edgecolor=HATCH, lw=0, hatch="/////"))
-    for row, column in alignment:
-        axes.add_patch(_cell(row, column, fill=False, edgecolor=INK, linewidth=1.8, zorder=3))
-    # "$" is a token, not a formula
-    axes.set_yticks(np.arange(len(rows)) + 0.5, rows, parse_math=False)
-    axes.set_xticks(np.arange(len(columns)) + 0.5, columns, parse_math=False)
-    axes.tick_params(length=0, top=False, labeltop=True, bottom=False, labelbottom=False)
-    if max(map(len, columns)) > 4:
-        for label in axes.get_xticklabels():
-            label.set(rotation=50, ha="left", va="bottom", rotation_mode="anchor")
-    axes.xaxis.set_label_position("top")
-    axes.tick_params(labelcolor=INK)
-    axes.spines[:].set(visible=False)
-    return image, visible
-
-
-def _cell(row, column, **look):
-    return Rectangle((column, row), 1.0, 1.0, **look)
 
 
 def _label(axes, title="", x_label="", y_label=""):

@@ -134,7 +134,7 @@ def average_checkpoints(model, paths):
     """
     paths = list(paths)
     if not paths:
-        raise InputError("Expected at least one checkpoint to average, received none.")
+        raise InputError("Expected at least one checkpoint to average. Received: none.")
     before = model.get_weights()
     sums = [np.zeros(weight.shape, "float64") for weight in before]
     try:

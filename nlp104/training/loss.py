@@ -112,7 +112,7 @@ class MaskedCrossentropy(keras.losses.Loss):
         super().__init__(name=name, reduction="mean_with_sample_weight", dtype="float32")
         if not 0.0 <= label_smoothing < 1.0:
             raise ValueError(
-                f"label_smoothing must be at least 0 and below 1, received {label_smoothing}."
+                f"`label_smoothing` must be at least 0 and below 1. Received: {label_smoothing}."
             )
         self.label_smoothing = label_smoothing
 

@@ -48,8 +48,7 @@ def read_position(found, data, path):
         raise InputError(f"Expected a position in {path}. Received: {found!r:.60}.")
     if found["data"] != data:
         raise InputError(
-            f"{path} belongs to other training data: it expects {found['data']!r:.200}, "
-            f"received {data}."
+            f"Expected the training data of {path}, {found['data']!r:.200}. Received: {data}."
         )
     known = {field.name: field.type for field in fields(Position)}
     for name, value in found.items():

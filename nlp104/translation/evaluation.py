@@ -67,7 +67,7 @@ def bleu(hypotheses, references, tokenized=False):
         >>> round(found.score, 1)  # of the n-grams 5/5, 3/4, 1/3 and, smoothed, 1/4 are right
         50.0
     """
-    alternatives = _alternatives(hypotheses, references)
+    hypotheses, alternatives = _pairs(hypotheses, references)
     if tokenized:
         hypotheses = [join_subwords(hypothesis) for hypothesis in hypotheses]
         alternatives = [tuple(map(join_subwords, accepted)) for accepted in alternatives]
@@ -80,7 +80,7 @@ def bleu(hypotheses, references, tokenized=False):
     ]
     # force=True keeps sacreBLEU from warning that tokenised text looks tokenised.
     metric = BLEU(tokenize="none" if tokenized else "13a", force=tokenized)
-    score = metric.corpus_score(list(hypotheses), streams).score
+    score = metric.corpus_score(hypotheses, streams).score
     return Bleu(score, str(metric.get_signature()))
 
 
@@ -102,7 +102,7 @@ def exact_match(hypotheses, references):
         >>> exact_match(["il dort", "elle mange"], ["il dort", ("il mange", "il boit")])
         0.5
     """
-    alternatives = _alternatives(hypotheses, references)
+    hypotheses, alternatives = _pairs(hypotheses, references)
     words = [hypothesis.split() for hypothesis in hypotheses]
     hits = [
         any(hypothesis == reference.split() for reference in accepted)
@@ -200,9 +200,10 @@ def alignment_error_rate(predicted, sure, possible=None):
     return 1.0 - agreed / expected if expected else 0.0
 
 
-def _alternatives(hypotheses, references):
-    """Returns each reference as a tuple of accepted strings, if the counts agree."""
+def _pairs(hypotheses, references):
+    """Returns two lists: the translations, and for each a tuple of those that are accepted."""
     require_texts(hypotheses=hypotheses, references=references)
+    hypotheses, references = list(hypotheses), list(references)
     if len(hypotheses) != len(references):
         raise ValueError(
             "Expected one reference, or one collection of references, for each hypothesis. "
@@ -214,4 +215,4 @@ def _alternatives(hypotheses, references):
     if not all(alternatives):
         number = alternatives.index(()) + 1
         raise ValueError(f"Expected a reference for each sentence. Received: none for {number}.")
-    return alternatives
+    return hypotheses, alternatives

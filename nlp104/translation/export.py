@@ -27,13 +27,13 @@ from tokenizers import processors
 
 from nlp104.attention.masks import padding_mask
 from nlp104.data.tokenizer import END_ID, PAD_ID, SPECIAL_TOKENS
-from nlp104.decoding.beam_search import search
+from nlp104.decoding.beam_search import require_length_penalty, search
 from nlp104.decoding.compiled import EXTRA_LENGTH, require_max_length
 from nlp104.training.run_record import software_versions
 from nlp104.training.settings import EXPORT_FORMATS
 from nlp104.translation import web
 from nlp104.translation.translator import Translator
-from nlp104.utils.arguments import require_not_negative, require_positive
+from nlp104.utils.arguments import require_positive
 from nlp104.utils.errors import InputError, OccupiedError
 from nlp104.utils.files import replacing
 from nlp104.utils.quiet import silenced
@@ -57,7 +57,8 @@ def export_translator(
 
     Args:
         translator: `nlp104.translation.Translator`.
-        directory: A new or empty directory. It appears complete or not at all.
+        directory: A new or empty directory. A new one appears complete or not at all, in an empty
+            one ``export.json`` comes last.
         max_length: Number of tokens at which a translation is cut off. By default a row may have 50
             more than its source.
         num_beams: Number of beginnings that are kept in every step; with 1 decoding is greedy.
@@ -95,11 +96,11 @@ def export_translator(
         >>> token_ids = np.array([row.ids for row in rows], "int32")
         >>> (ids,) = model.run(["translation"], {"token_ids": token_ids})  # doctest: +SKIP
     """
-    directory = Path(directory)
-    require_positive(num_beams=num_beams)
-    require_not_negative(length_penalty=length_penalty)
+    directory = Path(directory).resolve()  # it may be the current one, or a link to one
+    [num_beams] = require_positive(num_beams=num_beams)
+    length_penalty = require_length_penalty(length_penalty)
     if max_length is not None:
-        require_max_length(translator.model, max_length)
+        max_length = require_max_length(translator.model, max_length)
     if format not in EXPORT_FORMATS:
         known = ", ".join(map(repr, EXPORT_FORMATS))
         raise ValueError(f"`format` must be one of {known}. Received: {format!r}.")
@@ -117,7 +118,9 @@ def export_translator(
     options = {"max_length": max_length, "num_beams": num_beams, "length_penalty": length_penalty}
     program = _program(translator.model, **options)
     directory.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = directory.with_name(f".{os.getpid()}-{directory.name}")
+    # A directory that is there stays: somebody may stand in it.
+    exists, name = directory.exists(), f".{os.getpid()}-{directory.name}"
+    unfinished = directory / name if exists else directory.with_name(name)
     try:
         unfinished.mkdir()
         if format == "onnx":
@@ -135,9 +138,11 @@ def export_translator(
         }
         text = json.dumps(record, indent=2) + "\n"
         (unfinished / "export.json").write_text(text, encoding="utf-8")
-        if directory.exists():
-            directory.rmdir()
-        unfinished.rename(directory)
+        if exists:
+            for path in sorted(unfinished.iterdir(), key=lambda path: path.name == "export.json"):
+                path.rename(directory / path.name)
+        else:
+            unfinished.rename(directory)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
 

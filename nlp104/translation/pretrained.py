@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from nlp104.training.run_record import read_record
-from nlp104.translation.translator import Translator
+from nlp104.translation.translator import MODEL, Translator
 from nlp104.utils.errors import InputError
 from nlp104.utils.foreign import parse_json, read_text
 
@@ -21,7 +21,7 @@ LISTS = ("languages", "examples")  # in it
 
 def names() -> list[str]:
     """Returns the names of the models."""
-    return sorted(path.name for path in FOLDER.iterdir() if path.is_dir())
+    return sorted(path.name for path in FOLDER.iterdir() if (path / MODEL).is_file())
 
 
 def load_pretrained(name: str) -> Translator:

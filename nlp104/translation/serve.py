@@ -73,9 +73,9 @@ class TranslationServer(ThreadingHTTPServer):
     ):
         try:
             super().__init__((HOST, port), _Handler)
-        except OSError as error:
+        except (OSError, OverflowError) as error:
             another = port + 1 if 1023 < port < 65535 else PORT
-            reason = (error.strerror or str(error)).lower()
+            reason = (getattr(error, "strerror", None) or str(error)).lower().rstrip(".")
             raise PortError(
                 f"Expected a port to listen at. Received: {port} ({reason}). Choose another, "
                 f"--port {another}."

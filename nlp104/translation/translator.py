@@ -1,6 +1,7 @@
 """A model and its tokenizers together: text in, text out; saved to and loaded from a directory."""
 
 from collections.abc import Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,7 +9,8 @@ import keras
 import numpy as np
 
 from nlp104.data.tokenizer import END_ID, START_ID, Tokenizer
-from nlp104.decoding.beam_search import beam_search
+from nlp104.decoding.beam_search import beam_search, require_length_penalty
+from nlp104.decoding.compiled import require_max_length
 from nlp104.decoding.greedy import greedy
 from nlp104.transformer.model import Transformer
 from nlp104.translation.model_file import load_model
@@ -126,6 +128,9 @@ class Translator:
                 argument is out of its range.
         """
         require_positive(batch_size=batch_size, num_beams=num_beams)
+        require_length_penalty(length_penalty)
+        if max_length is not None:
+            require_max_length(self.model, max_length)
         sources = self._encode(sentences)
         order = sorted((i for i, ids in enumerate(sources) if ids), key=lambda i: len(sources[i]))
         translations = [""] * len(sources)
@@ -161,6 +166,8 @@ class Translator:
             ValueError: If the source is empty, either is too long, or another argument is out of
                 its range.
         """
+        require_positive(num_beams=num_beams)
+        require_length_penalty(length_penalty)
         (source_ids,) = self._encode([source])
         if not source_ids:
             raise InputError("Expected a sentence to translate. Received: an empty one.")
@@ -169,7 +176,7 @@ class Translator:
             (written,) = self._search([source_ids], num_beams, length_penalty)
             target_ids = [i for i in written.tolist() if i != END_ID]
         else:
-            target_ids = self.target_tokenizer.encode(target)
+            (target_ids,) = self._short([self.target_tokenizer.encode(target)], "translation")
         read, asked = [START_ID, *target_ids], [*target_ids, END_ID]
         scores = self.model.attention_scores(
             {"encoder_token_ids": np.array([source_ids]), "decoder_token_ids": np.array([read])}
@@ -194,21 +201,23 @@ class Translator:
     def _encode(self, sentences):
         """Returns the token ids of each sentence, after checking that the model can read them."""
         require_texts(sentences=sentences)
-        sources = self.source_tokenizer.encode_batch(sentences)
-        longest = self.model.max_sequence_length - 1  # with [END]
-        for number, ids in enumerate(sources, start=1):
+        return self._short(self.source_tokenizer.encode_batch(sentences), "sentence")
+
+    def _short(self, texts, name):
+        longest = self.model.max_sequence_length - 1  # with [END], or [START]
+        for number, ids in enumerate(texts, start=1):
             if len(ids) > longest:
                 raise InputError(
-                    f"Expected sentences of at most {longest:,} tokens. "
-                    f"Received: {len(ids):,} in sentence {number}."
+                    f"Expected {name}s of at most {longest:,} tokens. "
+                    f"Received: {len(ids):,} in {name} {number}."
                 )
-        return sources
+        return texts
 
     def save(self, directory: str | Path) -> None:
         """Saves the model (without the optimizer's state) and the tokenizers.
 
-        The files appear one by one and whole, `model.keras` last: a directory that has it is
-        complete.
+        All files are written before one takes its place. Then they appear one by one and whole,
+        `model.keras` last: a directory that has it is complete.
 
         Args:
             directory: A new or empty directory, or one that holds a run or a translator.
@@ -224,10 +233,12 @@ class Translator:
                 "Expected an empty directory, or one of a translator or a run. "
                 f"Received: {directory}, which holds something else."
             )
-        save_tokenizers(directory, self.source_tokenizer, self.target_tokenizer)
         bare = self.model.with_dtype(self.model.dtype_policy)  # has no optimizer to save
         with replacing(directory / MODEL) as temporary:
             bare.save(temporary)
+            with _replacing_tokenizers(directory, self.source_tokenizer, self.target_tokenizer):
+                # With other words the weights that stood here would load, and be wrong.
+                (directory / MODEL).unlink(missing_ok=True)
 
     @classmethod
     def load(cls, directory: str | Path, dtype: str | None = None) -> "Translator":
@@ -256,9 +267,18 @@ class Translator:
 
 def save_tokenizers(directory: str | Path, source: Tokenizer, target: Tokenizer) -> None:
     """Saves one tokenizer, if both languages share it, or two; those of the other form go."""
+    with _replacing_tokenizers(directory, source, target):
+        pass
+
+
+@contextmanager
+def _replacing_tokenizers(directory, source, target):
+    """Writes the tokenizers; they take their places when the block succeeds."""
     files = {SHARED: source} if source is target else {SOURCE: source, TARGET: target}
-    for name, tokenizer in files.items():
-        tokenizer.save(Path(directory, name))
+    with ExitStack() as places:
+        for name, tokenizer in files.items():
+            tokenizer.save(places.enter_context(replacing(Path(directory, name))))
+        yield
     for name in {SHARED, SOURCE, TARGET} - set(files):
         Path(directory, name).unlink(missing_ok=True)
 

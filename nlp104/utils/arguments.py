@@ -1,7 +1,7 @@
 """Errors that say what was expected and what was received, before a backend fails in its depths."""
 
 import math
-from numbers import Integral
+from numbers import Integral, Real
 
 
 def require_positive(**sizes):
@@ -24,18 +24,41 @@ def require_seed(seed):
     return _integer("seed", seed, 0, "an integer of at least 0")
 
 
+def require_number(name, number, fits, expected, error=ValueError):
+    """Raises an error unless `number` is a single real number, Python's or NumPy's, and fits.
+
+    Args:
+        name: What the argument is called.
+        number: What was given for it.
+        fits: Function from the number to whether it is in its range.
+        expected: What the message says of that.
+        error: The class to raise, where a user of the command line might be wrong.
+
+    Returns:
+        The number.
+
+    Example:
+        >>> from nlp104.utils.arguments import require_number
+        >>> require_number("share", 0.5, lambda share: 0 <= share <= 1, "from 0 to 1")
+        0.5
+    """
+    # True is an integer to Python, and as a number always a mistake.
+    if isinstance(number, bool) or not isinstance(number, Real) or not fits(number):
+        raise error(f"`{name}` must be {expected}. Received: {number!r}.")
+    return number
+
+
 def _integer(name, number, smallest, expected):
-    # True is an integer to Python, and as a size always a mistake.
-    if isinstance(number, bool) or not isinstance(number, Integral) or number < smallest:
-        raise ValueError(f"`{name}` must be {expected}. Received: {number!r}.")
-    return int(number)
+    def fits(number):
+        return isinstance(number, Integral) and number >= smallest
+
+    return int(require_number(name, number, fits, expected))
 
 
 def require_not_negative(**numbers):
     """Raises `ValueError` unless every number is finite and at least 0."""
     for name, number in numbers.items():
-        if not 0 <= number < math.inf:
-            raise ValueError(f"`{name}` must be a number of at least 0. Received: {number!r}.")
+        require_number(name, number, lambda n: 0 <= n < math.inf, "a number of at least 0")
 
 
 def require_texts(**lists):

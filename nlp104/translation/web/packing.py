@@ -179,6 +179,9 @@ def _name(variable):
 def _rows(variable):
     """A vector, or a matrix with a row for each output: of a table a row for each entry."""
     value, name = keras.ops.convert_to_numpy(variable).astype("float32"), _name(variable)
+    if not np.isfinite(value).all():
+        wrong = value[~np.isfinite(value)][0]
+        raise InputError(f"Expected finite weights. Received: {wrong} in {name}.")
     if name.endswith(TABLES):
         return value
     if not name.endswith("kernel"):
