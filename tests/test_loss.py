@@ -312,7 +312,7 @@ def test_schedule_falls_in_a_straight_line(warmup, more, peak):
 
 
 def test_schedule_has_time_to_warm_up():
-    with pytest.raises(ValueError, match="warmup_steps=10 and total_steps=9"):
+    with pytest.raises(ValueError, match="warmup_steps=10, total_steps=9"):
         WarmupSchedule(1.0, 10, 9)
 
 

@@ -51,8 +51,8 @@ class WarmupSchedule(keras.optimizers.schedules.LearningRateSchedule):
             )
         if total_steps is not None and total_steps < warmup_steps:
             raise InputError(
-                f"The warm-up is longer than the training: received warmup_steps={warmup_steps} "
-                f"and total_steps={total_steps}."
+                "Expected a warm-up no longer than the training. Received: "
+                f"warmup_steps={warmup_steps}, total_steps={total_steps}."
             )
         self.peak = float(peak)
         self.warmup_steps = int(warmup_steps)
