@@ -86,7 +86,8 @@ def main(arguments=None):
     translator, (corpus, tokenized) = load_translator(options["name"]), corpus_of(**options)
     pairs, done = corpus.references("train"), 0
     if output.exists():  # a killed run may have left half a line
-        whole = output.read_bytes()[: output.read_bytes().rfind(b"\n") + 1]
+        written = output.read_bytes()
+        whole = written[: written.rfind(b"\n") + 1]
         output.write_bytes(whole)
         done = whole.count(b"\n")
     with output.open("a", encoding="utf-8") as file:

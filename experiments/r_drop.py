@@ -24,7 +24,7 @@ from nlp104.training.loop import train
 from nlp104.training.loss import MaskedCrossentropy
 from nlp104.training.metrics import MaskedAccuracy
 from nlp104.training.optimizer import adam
-from nlp104.training.pipeline import build_model, read_corpus, train_tokenizers
+from nlp104.training.pipeline import build_model, make_batches, read_corpus, train_tokenizers
 from nlp104.training.run_record import fingerprint, software_versions, write_record
 from nlp104.training.schedule import WarmupSchedule
 from nlp104.training.settings import (
@@ -90,14 +90,6 @@ class AgreeingCrossentropy(MaskedCrossentropy):
         return losses + self.agreement / 4 * ops.concatenate([apart, apart], axis=0)
 
 
-def batches(pairs, tokenizers, settings):
-    """The pairs, each twice in its batch."""
-    sides = zip(*pairs, strict=True)
-    ids = [t.encode_batch(side) for t, side in zip(tokenizers, sides, strict=True)]
-    options = {name: settings[name] for name in ("tokens_per_batch", "max_length", "seed")}
-    return Twice(*ids, bucket_width=1, **options)
-
-
 def main(arguments=None):
     parser = argparse.ArgumentParser(prog="python -m experiments.r_drop", description=__doc__)
     parser.add_argument("output", type=Path, help="directory of the run")
@@ -112,7 +104,7 @@ def main(arguments=None):
     )
     corpus = read_corpus(settings, None)
     tokenizers = train_tokenizers(corpus.train, settings)
-    training = batches(corpus.train, tokenizers, settings)
+    training = make_batches(corpus.train, tokenizers, settings, Twice)
     keras.utils.set_random_seed(settings["seed"])
     model = build_model(tokenizers, settings)
     model.compile(
@@ -140,7 +132,7 @@ def main(arguments=None):
     train(
         model,
         training,
-        batches(corpus.validation, tokenizers, settings),
+        make_batches(corpus.validation, tokenizers, settings, Twice),
         settings["epochs"],
         options.output,
         resume=True,

@@ -13,11 +13,10 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from sacrebleu.metrics import BLEU
 
 from experiments import records
 from experiments.runs import add_places, settings_and_corpus
-from nlp104.translation.evaluation import join_subwords, score
+from nlp104.translation.evaluation import corpus_score, score
 from nlp104.translation.translator import Translator
 
 SEARCHES = {
@@ -34,15 +33,7 @@ def half_interval(hypotheses, references, tokenized):
 
     `references` has for each sentence all that are accepted, as `nlp104.translation.bleu` takes.
     """
-    read = join_subwords if tokenized else str
-    most = max(map(len, references))
-    # sacreBLEU wants them as streams, and takes None where a sentence has fewer than others.
-    streams = [
-        [read(accepted[i]) if i < len(accepted) else None for accepted in references]
-        for i in range(most)
-    ]
-    metric = BLEU(tokenize="none" if tokenized else "13a", force=tokenized)
-    drawn = metric.corpus_score([read(text) for text in hypotheses], streams, n_bootstrap=DRAWS)
+    _, drawn = corpus_score(hypotheses, references, tokenized, n_bootstrap=DRAWS)
     return drawn._ci  # which has no public name but a place in the text of the score
 
 

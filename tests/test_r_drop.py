@@ -4,10 +4,12 @@ import keras
 import numpy as np
 from keras import ops
 
-from experiments.r_drop import AgreeingCrossentropy, Twice, batches
+from experiments.r_drop import AgreeingCrossentropy, Twice
 from nlp104.data.batches import Batches
 from nlp104.training.loss import MaskedCrossentropy
 from nlp104.training.optimizer import compile_model
+from nlp104.training.pipeline import make_batches
+from nlp104.training.settings import complete_settings
 from nlp104.transformer.config import TransformerConfig
 from nlp104.transformer.model import Transformer
 
@@ -65,7 +67,7 @@ def test_batches_of_pairs():
         def encode_batch(self, side):
             return [[4 + ord(letter) - ord("a") for letter in text] for text in side]
 
-    settings = {"tokens_per_batch": 8, "max_length": 10, "seed": 1}
-    made = batches([("ab", "c"), ("a", "bb")], [Words(), Words()], settings)
+    settings = complete_settings({"tokens_per_batch": 8, "max_length": 10, "seed": 1})
+    made = make_batches([("ab", "c"), ("a", "bb")], [Words(), Words()], settings, Twice)
     assert made.num_pairs == 2
     assert made[0][1].shape[0] % 2 == 0

@@ -136,8 +136,8 @@ def clock(seconds):
     return f"{int(seconds) // 60} min {int(seconds) % 60:02d} s"
 
 
-async def run_all(target, wanted):
-    """Run the stages of a target whose names begin with one of these; a row for each."""
+async def run_all(queues, wanted):
+    """Run the stages of some queues whose names begin with one of these; a row for each."""
     with tempfile.TemporaryDirectory() as folder:
 
         async def run_queue(stages):
@@ -154,27 +154,22 @@ async def run_all(target, wanted):
                 rows.append((name, verdict, *counts, time.monotonic() - start))
             return rows
 
-        finished = await asyncio.gather(*map(run_queue, queues()[target]))
+        finished = await asyncio.gather(*map(run_queue, queues))
     return [row for rows in finished for row in rows]
 
 
 def main(target, *names):
-    stages = {
-        target: [stage for queue in each for stage, *_ in queue]
-        for target, each in queues().items()
-    }
-    if target not in stages:
-        print(f"Expected one of {', '.join(stages)}. Received: {target!r}.", file=sys.stderr)
+    known = queues()
+    if target not in known:
+        print(f"Expected one of {', '.join(known)}. Received: {target!r}.", file=sys.stderr)
         return 2
+    stages = [stage for queue in known[target] for stage, *_ in queue]
     for name in names:
-        if not any(stage.startswith(name) for stage in stages[target]):
-            print(
-                f"Expected stages of {', '.join(stages[target])}. Received: {name!r}.",
-                file=sys.stderr,
-            )
+        if not any(stage.startswith(name) for stage in stages):
+            print(f"Expected stages of {', '.join(stages)}. Received: {name!r}.", file=sys.stderr)
             return 2
     begin = time.monotonic()
-    rows = asyncio.run(run_all(target, names))
+    rows = asyncio.run(run_all(known[target], names))
     print(f"\n{'stage':22}{'':>8}{'passed':>8}{'failed':>8}{'skipped':>9}{'seconds':>9}")
     for name, verdict, good, bad, skipped, seconds in rows:
         print(f"{name:22}{verdict:>8}{good:8}{bad:8}{skipped:9}{seconds:9.0f}")

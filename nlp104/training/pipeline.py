@@ -42,13 +42,13 @@ def train_tokenizers(pairs, settings):
     return [Tokenizer.train(sources, **options), Tokenizer.train(targets, **options)]
 
 
-def make_batches(pairs, tokenizers, settings):
-    """The pairs as `nlp104.data.Batches`."""
+def make_batches(pairs, tokenizers, settings, kind=Batches):
+    """The pairs as `nlp104.data.Batches`, or as another class that is made like it."""
     sources, targets = (
         tokenizer.encode_batch(sentences)
         for tokenizer, sentences in zip(tokenizers, zip(*pairs, strict=True), strict=True)
     )
-    return Batches(
+    return kind(
         sources,
         targets,
         batch_size=settings["batch_size"],

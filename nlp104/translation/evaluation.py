@@ -67,6 +67,15 @@ def bleu(hypotheses, references, tokenized=False):
         >>> round(found.score, 1)  # of the n-grams 5/5, 3/4, 1/3 and, smoothed, 1/4 are right
         50.0
     """
+    metric, found = corpus_score(hypotheses, references, tokenized)
+    return Bleu(found.score, str(metric.get_signature()))
+
+
+def corpus_score(hypotheses, references, tokenized=False, **options):
+    """What sacreBLEU has: its metric, and its own score with all that it knows; see `bleu`.
+
+    `options` are those of its `corpus_score`, such as ``n_bootstrap``.
+    """
     hypotheses, alternatives = _pairs(hypotheses, references)
     if tokenized:
         hypotheses = [join_subwords(hypothesis) for hypothesis in hypotheses]
@@ -80,8 +89,7 @@ def bleu(hypotheses, references, tokenized=False):
     ]
     # force=True keeps sacreBLEU from warning that tokenised text looks tokenised.
     metric = BLEU(tokenize="none" if tokenized else "13a", force=tokenized)
-    score = metric.corpus_score(hypotheses, streams).score
-    return Bleu(score, str(metric.get_signature()))
+    return metric, metric.corpus_score(hypotheses, streams, **options)
 
 
 def exact_match(hypotheses, references):
