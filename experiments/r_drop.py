@@ -17,22 +17,16 @@ import keras
 import numpy as np
 from keras import ops
 
-from experiments.runs import add_places
+from experiments.runs import add_places, load_translator
 from nlp104.data.batches import Batches
 from nlp104.training.checkpoints import average_checkpoints, epoch_checkpoints
 from nlp104.training.loop import train
 from nlp104.training.loss import MaskedCrossentropy
-from nlp104.training.metrics import MaskedAccuracy
-from nlp104.training.optimizer import adam
+from nlp104.training.optimizer import compile_model
 from nlp104.training.pipeline import build_model, make_batches, read_corpus, train_tokenizers
-from nlp104.training.run_record import fingerprint, software_versions, write_record
+from nlp104.training.run_record import describe, write_record
 from nlp104.training.schedule import WarmupSchedule
-from nlp104.training.settings import (
-    PATHS,
-    SPLITS,
-    complete_settings,
-    without_local_paths,
-)
+from nlp104.training.settings import PATHS, complete_settings
 from nlp104.translation.translator import Translator, save_tokenizers
 
 SETTINGS = {
@@ -97,36 +91,33 @@ def main(arguments=None):
     parser.add_argument("--epochs", type=int, default=50)
     parser.add_argument("--agreement", type=float, default=3.0, help="the paper's α")
     parser.add_argument("--seed", type=int, default=104)
-    options = parser.parse_args(arguments)
-    places = {name: getattr(options, name) for name in PATHS}
-    settings = complete_settings(
-        SETTINGS | places | {"epochs": options.epochs, "seed": options.seed}
+    parser.add_argument("--start", help="a run from whose weights and vocabulary to begin")
+    parser.add_argument(
+        "--anneal", type=float, help="a learning rate that falls to 0, linearly, from the start"
     )
+    options = parser.parse_args(arguments)
+    given = {name: getattr(options, name) for name in (*PATHS, "epochs", "seed")}
+    if options.anneal:
+        given |= {"learning_rate": options.anneal, "warmup_steps": 1, "decay": "linear"}
+    settings = complete_settings(SETTINGS | given)
     corpus = read_corpus(settings, None)
-    tokenizers = train_tokenizers(corpus.train, settings)
+    start = load_translator(options.start) if options.start else None
+    if start:
+        tokenizers = [start.source_tokenizer, start.target_tokenizer]
+    else:
+        tokenizers = train_tokenizers(corpus.train, settings)
     training = make_batches(corpus.train, tokenizers, settings, Twice)
     keras.utils.set_random_seed(settings["seed"])
     model = build_model(tokenizers, settings)
-    model.compile(
-        optimizer=adam(WarmupSchedule(settings["learning_rate"], settings["warmup_steps"])),
-        loss=AgreeingCrossentropy(settings["label_smoothing"], options.agreement),
-        weighted_metrics=[MaskedAccuracy()],
-    )
-    model.skip_padding = True
+    if start:
+        model.set_weights(start.model.get_weights())
+    steps = settings["epochs"] * len(training) if options.anneal else None
+    schedule = WarmupSchedule(settings["learning_rate"], settings["warmup_steps"], steps)
+    loss = AgreeingCrossentropy(settings["label_smoothing"], options.agreement)
+    compile_model(model, schedule, loss=loss)
     options.output.mkdir(parents=True, exist_ok=True)
     save_tokenizers(options.output, *tokenizers)
-    record = {
-        "settings": without_local_paths(settings),
-        "agreement": options.agreement,
-        "languages": [corpus.source_language, corpus.target_language],
-        "data": {
-            "pairs": {split: len(getattr(corpus, split)) for split in SPLITS},
-            "sha256": fingerprint(corpus),
-        },
-        "left_out": training.num_dropped,
-        "parameters": model.count_params(),
-        "versions": software_versions(keras.backend.backend()),
-    }
+    record = describe(settings, corpus, training, model, agreement=options.agreement)
     write_record(options.output, record)
     print(f"{len(training):,} steps an epoch, {model.count_params():,} parameters", flush=True)
     train(

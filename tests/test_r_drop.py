@@ -1,17 +1,22 @@
 """R-Drop: a batch twice, and two distributions that have to agree."""
 
+from pathlib import Path
+
 import keras
 import numpy as np
 from keras import ops
 
+from experiments import r_drop
 from experiments.r_drop import AgreeingCrossentropy, Twice
 from nlp104.data.batches import Batches
 from nlp104.training.loss import MaskedCrossentropy
 from nlp104.training.optimizer import compile_model
 from nlp104.training.pipeline import make_batches
+from nlp104.training.run_record import read_record
 from nlp104.training.settings import complete_settings
 from nlp104.transformer.config import TransformerConfig
 from nlp104.transformer.model import Transformer
+from nlp104.translation.translator import Translator
 
 SOURCES = [[4, 5, 6], [7], [8, 9], [5, 5, 5, 5]]
 TARGETS = [[5, 6], [8, 9, 4], [4], [6]]
@@ -71,3 +76,29 @@ def test_batches_of_pairs():
     made = make_batches([("ab", "c"), ("a", "bb")], [Words(), Words()], settings, Twice)
     assert made.num_pairs == 2
     assert made[0][1].shape[0] % 2 == 0
+
+
+def test_a_run_begins_with_the_weights_and_words_of_another(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    sizes = {"num_layers": 1, "hidden_dim": 8, "intermediate_dim": 8, "num_heads": 2}
+    monkeypatch.setattr(r_drop, "SETTINGS", r_drop.SETTINGS | sizes)
+    Path("pairs.tsv").write_text("a b\tc\nb\td d\n", encoding="utf-8")
+    Path("more.tsv").write_text("b\td d\na b\tc\na\td\n", encoding="utf-8")
+    Path("held.tsv").write_text("b a\td c\n", encoding="utf-8")
+    places = ["--validation", "held.tsv", "--test", "held.tsv", "--epochs", "1"]
+    r_drop.main(["first", "--data", "pairs.tsv", *places])
+    again = ["--start", "first", "--anneal", "1e-20", "--agreement", "5"]
+    r_drop.main(["second", "--data", "more.tsv", *places, *again])
+    first, second = Translator.load("first"), Translator.load("second")
+    assert second.source_tokenizer.tokens("a b") == first.source_tokenizer.tokens("a b")
+    assert second.source_tokenizer.encode("d c b a") == first.source_tokenizer.encode("d c b a")
+    for old, new in zip(first.model.get_weights(), second.model.get_weights(), strict=True):
+        np.testing.assert_allclose(new, old, atol=1e-7)
+    record = read_record("second")
+    assert (record["agreement"], record["data"]["pairs"]["train"]) == (5.0, 3)
+    settings = record["settings"]
+    assert (settings["decay"], settings["learning_rate"], settings["warmup_steps"]) == (
+        "linear",
+        1e-20,
+        1,
+    )

@@ -20,15 +20,9 @@ from nlp104.training.pipeline import (
     read_corpus,
     train_tokenizers,
 )
-from nlp104.training.run_record import fingerprint, software_versions, write_record
+from nlp104.training.run_record import describe, describe_data, write_record
 from nlp104.training.schedule import WarmupSchedule
-from nlp104.training.settings import (
-    PATHS,
-    SPLITS,
-    complete_settings,
-    resumed_settings,
-    without_local_paths,
-)
+from nlp104.training.settings import PATHS, complete_settings, resumed_settings
 from nlp104.translation.evaluation import score
 from nlp104.translation.translator import Translator, load_tokenizers, save_tokenizers
 from nlp104.utils.errors import InputError, OccupiedError
@@ -65,7 +59,9 @@ def train(output, resume=False, quiet=False, data_dir=None, distribute=None, **g
     with _devices(distribute, tokenizers, settings, say):
         training, validation = _batch(corpus, tokenizers, settings, say)
         model, settings = _build(tokenizers, settings, len(training), say)
-        _record(output, settings, corpus, tokenizers, model, training, record)
+        output.mkdir(parents=True, exist_ok=True)
+        save_tokenizers(output, *tokenizers)
+        write_record(output, describe(settings, corpus, training, model))
         try:
             fit(
                 model,
@@ -105,10 +101,9 @@ def _new_record(output):
 
 
 def _read(settings, data_dir, record, say):
-    """The corpus; that of the run, if it has begun already. Notes in `record` what it is."""
+    """The corpus; that of the run, if it has begun already."""
     corpus = read_corpus(settings, data_dir)
-    counts = {split: len(getattr(corpus, split)) for split in SPLITS}
-    data = {"pairs": counts, "sha256": fingerprint(corpus)}
+    data = describe_data(corpus)
     if not corpus.validation:
         raise InputError(
             f"Expected pairs for validation in {settings['data']}. Received: none that share no "
@@ -119,8 +114,7 @@ def _read(settings, data_dir, record, say):
             "A run is resumed with the data it was started with: this one was started with other "
             f"sentence pairs than {settings['data']} holds now."
         )
-    record["data"] = data
-    shown = ", ".join(f"{count:,} {split}" for split, count in counts.items())
+    shown = ", ".join(f"{count:,} {split}" for split, count in data["pairs"].items())
     languages = f"{corpus.source_language} → {corpus.target_language}"
     say(f"data        {settings['data']} ({languages}): {shown} pairs")
     if corpus.attribution:
@@ -172,23 +166,6 @@ def _build(tokenizers, settings, steps_per_epoch, say):
         + f", {len(sliced)} of {len(model.trainable_variables)} arrays sliced" * bool(sliced)
     )
     return model, settings
-
-
-def _record(output, settings, corpus, tokenizers, model, training, record):
-    """Makes the directory, and writes into it what the run is made of."""
-    output.mkdir(parents=True, exist_ok=True)
-    save_tokenizers(output, *tokenizers)
-    write_record(
-        output,
-        {
-            "settings": without_local_paths(settings),
-            "languages": [corpus.source_language, corpus.target_language],
-            "data": record["data"],
-            "left_out": training.num_dropped,
-            "parameters": model.count_params(),
-            "versions": software_versions(keras.backend.backend()),
-        },
-    )
 
 
 def _save(output, settings, tokenizers, model):

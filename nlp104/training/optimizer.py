@@ -22,7 +22,7 @@ def adam(learning_rate):
     return keras.optimizers.Adam(learning_rate, beta_1=0.9, beta_2=0.98, epsilon=1e-9)
 
 
-def compile_model(model, learning_rate, label_smoothing=0.1, jit_compile="auto"):
+def compile_model(model, learning_rate, label_smoothing=0.1, jit_compile="auto", loss=None):
     """Compiles a model with the loss, the optimizer and the accuracy of this room.
 
     All of them give padding no weight, so a `nlp104.Transformer` is told to skip it, see
@@ -33,6 +33,7 @@ def compile_model(model, learning_rate, label_smoothing=0.1, jit_compile="auto")
         learning_rate: A number or a schedule such as `WarmupSchedule`.
         label_smoothing: As of `MaskedCrossentropy`.
         jit_compile: As of `keras.Model.compile`.
+        loss: Another loss than `MaskedCrossentropy`.
 
     Example:
         >>> from nlp104 import Transformer
@@ -48,7 +49,7 @@ def compile_model(model, learning_rate, label_smoothing=0.1, jit_compile="auto")
     """
     model.compile(
         optimizer=adam(learning_rate),
-        loss=MaskedCrossentropy(label_smoothing),
+        loss=MaskedCrossentropy(label_smoothing) if loss is None else loss,
         weighted_metrics=[MaskedAccuracy()],
         jit_compile=jit_compile,
     )

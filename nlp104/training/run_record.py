@@ -8,6 +8,9 @@ import os
 import platform
 from pathlib import Path
 
+import keras
+
+from nlp104.training.settings import SPLITS, without_local_paths
 from nlp104.utils.errors import InputError, MissingError
 from nlp104.utils.files import replacing
 from nlp104.utils.foreign import parse_json, read_text
@@ -16,8 +19,35 @@ _FILE = "run.json"
 _FORMAT = "nlp104 run 1"
 
 
-def fingerprint(corpus):
-    """Returns what tells one corpus from another: the SHA-256 of all its sentences, in order."""
+def describe(settings, corpus, training, model, **more):
+    """Returns the record of a run: its settings, what it learns from and what it is made of.
+
+    Args:
+        settings: Dictionary with the keys of `settings.DEFAULTS`.
+        corpus: The `nlp104.data.Corpus`.
+        training: The `nlp104.data.Batches` of its training part.
+        model: The model that is trained.
+        **more: What else is to be noted.
+    """
+    return {
+        "settings": without_local_paths(settings),
+        "languages": [corpus.source_language, corpus.target_language],
+        "data": describe_data(corpus),
+        "left_out": training.num_dropped,
+        "parameters": model.count_params(),
+        "versions": software_versions(keras.backend.backend()),
+        **more,
+    }
+
+
+def describe_data(corpus):
+    """Returns the number of pairs in each part, and what tells this corpus from another."""
+    pairs = {split: len(getattr(corpus, split)) for split in SPLITS}
+    return {"pairs": pairs, "sha256": _fingerprint(corpus)}
+
+
+def _fingerprint(corpus):
+    """Returns the SHA-256 of all sentences of a corpus, in order."""
     digest = hashlib.sha256()
     for pairs in (corpus.train, corpus.validation, corpus.test):
         for source, target in pairs:

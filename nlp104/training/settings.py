@@ -95,7 +95,7 @@ def resumed_settings(recorded, given):
 
     Args:
         recorded: The settings of the run.
-        given: Those asked for now. They may name another path to the data (`fingerprint` tells
+        given: Those asked for now. They may name another path to the data (their SHA-256 tells
             whether they are the same) and, unless the learning rate falls to 0 at the end of the
             last one, another number of epochs; all others must agree.
 
