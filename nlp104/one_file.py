@@ -254,7 +254,7 @@ def translate(model, texts, source, target, longest=60):
     context, real = model.encode(pad([[*source.encode(text), END] for text in texts]))
     ids = np.full((len(texts), longest + 1), PADDING, dtype="int32")
     ids[:, 0] = START
-    for place in range(longest):  # what is written so far, and the empty place behind it
+    for place in range(longest):  # what is written, and an empty place, lest Keras warns
         logits = model.decode(ids[:, : place + 2], context, real)[:, place]
         ids[:, place + 1] = ops.convert_to_numpy(ops.argmax(logits, axis=-1))
         if np.all(np.any(ids == END, axis=1)):

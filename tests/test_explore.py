@@ -875,7 +875,7 @@ def test_the_bar_stays_where_it_is_from_step_to_step(reader, alone, name):
 
 
 @needs_browser
-def test_on_a_phone_the_bar_stays_on_the_screen(reader, alone):
+def test_on_a_phone_the_bar_and_its_sentence_stay_on_the_screen(reader, alone):
     reader.open(alone["wires"], width=390)
     look = """(step) => {
       scrollTo({ top: 60, behavior: 'instant' });
@@ -883,9 +883,12 @@ def test_on_a_phone_the_bar_stays_on_the_screen(reader, alone):
       const { top, bottom } = bar.getBoundingClientRect();
       const hit = document.elementFromPoint(195, bottom - 30);
       const { height } = root.getBoundingClientRect();
-      return [bottom <= innerHeight, height > innerHeight + 100, bar.contains(hit)];
+      const words = root.querySelector('figcaption'), sentence = words.getBoundingClientRect();
+      const read = document.elementFromPoint(195, sentence.top + 20);
+      return [bottom <= innerHeight, height > innerHeight + 100, bar.contains(hit),
+        Math.abs(sentence.bottom - top) < 1, words.contains(read)];
     }"""
-    assert reader.call(look) == [True, True, True]
+    assert reader.call(look) == [True] * 5
     reader.dress(1280)
     reader.rest()
     position = "getComputedStyle(document.querySelector('.explore .bar')).position"

@@ -9,7 +9,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
-from nlp104.figures import explore, plots, style
+from nlp104.figures import explore, layouts, plots, style
 from nlp104.figures.language import CONCEPTS, TOKENS, with_tokens
 
 ROWS = ["l'", "animal", "n'", "a", "pas"]
@@ -228,6 +228,21 @@ def test_a_bar_that_is_nothing_says_so():
     assert contrast(axes.texts[1].get_color(), plots.GROUND) > 4.5
     axes = plots.bars({"a": [-1.0, 0.0]}).axes[0]
     assert axes.texts[0].xycoords == "data"  # where zero is, not at the foot
+
+
+def test_places_without_any_bar_say_so_once_and_missing_bars_say_nothing():
+    axes = plots.bars({"a": [1.0, 0.0, np.nan], "b": [np.nan, 0.0, 2.0]}).axes[0]
+    assert [(text.get_text(), text.xy[0]) for text in axes.texts] == [("0", 2.0)]
+    many = plots.bars({"a": [1.0] + [0.0] * 199}).axes[0]
+    assert not many.texts  # 199 of them would be a grey line
+
+
+def test_names_that_would_meet_on_a_phone_stand_upright():
+    long, short = ["longest of all", "random", "width 8", "width 4"], ["a", "b", "c", "d"]
+    for names, angle in ((long, 90), (short, 0)):
+        figure = plots.bars({"a": [1, 2, 3, 4]}, names)
+        layouts.stack(figure)
+        assert {label.get_rotation() for label in figure.axes[0].get_xticklabels()} == {angle}
 
 
 def test_names_stand_at_the_ends_of_lines_instead_of_in_the_legend():

@@ -87,7 +87,7 @@ def test_a_box_keeps_its_place_from_version_to_version(layout):
     all_places = {}
     for number in VERSIONS:
         for words, (*place, _) in boxes(tree(DRAWINGS[f"version {number}"], layout)).items():
-            name = {"feed-forward network": "dot product", "÷ √dk": "÷ √d"}.get(words, words)
+            name = {"small network": "dot product", "÷ √dk": "÷ √d"}.get(words, words)
             all_places.setdefault(name, set()).add(tuple(place))
     all_places.pop("")  # the frames of the heads
     parts = (
@@ -107,7 +107,7 @@ def test_a_box_keeps_its_place_from_version_to_version(layout):
 
 
 LIT = (
-    ({"feed-forward network"}, "a"),
+    ({"small network"}, "a"),
     ({"dot product"}, "a"),
     ({"÷ √d"}, "a"),
     (set(), "q"),

@@ -2,6 +2,7 @@
 
 import re
 import textwrap
+from itertools import pairwise
 
 import numpy as np
 from matplotlib.text import Text
@@ -77,6 +78,7 @@ def stack(figure):
         _wrap(text, phone - 0.1)
     figure.draw_without_rendering()  # from here on it is known how much room names leave
     for axes in panels:
+        _turn_names(axes)
         wrap_title(axes)
     figure.draw_without_rendering()
     for number, axes in enumerate(panels):
@@ -143,6 +145,15 @@ def _narrow_numbers(axes, cell):
     if shares:
         title = _title(axes)
         title.set_text(f"{title.get_text()} (in %)".strip())
+
+
+def _turn_names(axes):
+    """Lets names under an axis stand upright where they would run into each other."""
+    names = [label for label in axes.get_xticklabels() if label.get_text()]
+    places = [name.get_window_extent() for name in names]
+    gap = max((LETTER * name.get_fontsize() / 72 for name in names), default=0) * axes.figure.dpi
+    if any(one.x1 + gap > other.x0 > one.x0 for one, other in pairwise(places)):
+        axes.tick_params(axis="x", labelrotation=90)
 
 
 def _in_pairs(panels):

@@ -54,6 +54,7 @@ __all__ = [
 ]
 
 LEAST = 1e-5  # of the highest bar: a lower one is nothing
+ZERO = 6  # points of width that a 0 asks for
 
 
 @styled
@@ -210,10 +211,10 @@ def curves(
 def bars(series, names=None, *, axes=None, **labels):
     """Bars side by side, with a legend where there are several series.
 
-    Where a bar is nothing stands a 0 in the colour of its series.
+    Where a bar is nothing stands a 0 in the colour of its series; where a whole place is, one 0.
 
     Args:
-        series: from a name to its values, one for each place.
+        series: from a name to its values, one for each place; NaN where it has no bar.
         names: what stands under the places; 1, 2, 3, … by default.
         axes: where to draw, from `grid`; a new figure by default.
         **labels: `title`, `x_label`, `y_label`.
@@ -221,23 +222,34 @@ def bars(series, names=None, *, axes=None, **labels):
     axes = axes or grid()[1][0, 0]
     axes.grid(True, axis="y")
     count = len(next(iter(series.values())) if names is None else names)
-    places, width, drawn = np.arange(1, count + 1), 0.8 / len(series), []
-    for number, (name, color) in enumerate(zip(series, _colors(series), strict=True)):
-        heights = finite(array(series[name], (count,), name), name)
-        shift = (number - (len(series) - 1) / 2) * width
-        axes.bar(places + shift, heights, width, color=color, label=name)
-        drawn.append((places + shift, heights, INKS[color]))
-    most = max(np.abs(heights).max() for _, heights, _ in drawn)
-    ground = min(heights.min() for _, heights, _ in drawn) >= 0  # whether the axis begins at 0
-    for at, heights, color in drawn:
-        for place in at[np.abs(heights) < LEAST * most]:
-            look = {"ha": "center", "va": "bottom", "color": color, "textcoords": "offset points"}
-            bottom = axes.get_xaxis_transform() if ground else "data"
-            axes.annotate("0", (place, 0), (0, 1), xycoords=bottom, **look)
+    heights = np.array([array(values, (count,), name) for name, values in series.items()], float)
+    for name, row in zip(series, heights, strict=True):
+        finite(row[~np.isnan(row)], name)
+    width, colors = 0.8 / len(series), _colors(series)
+    shifts = (np.arange(len(series)) - (len(series) - 1) / 2) * width
+    places = np.arange(1, count + 1) + shifts[:, None]  # [series, place]
+    for name, color, at, row in zip(series, colors, places, heights, strict=True):
+        axes.bar(at, row, width, color=color, label=name)
+    _mark_zeros(axes, places, heights, [INKS[color] for color in colors])
     if names is not None:
-        axes.set_xticks(places, names, parse_math=False)
+        axes.set_xticks(np.arange(1, count + 1), names, parse_math=False)
     _label(axes, **labels)
     return axes.figure
+
+
+def _mark_zeros(axes, places, heights, inks):
+    """Writes a 0 where a bar is nothing, if that finds room."""
+    nothing = np.abs(heights) < LEAST * np.nanmax(np.abs(heights))  # [series, place]
+    empty = (nothing | np.isnan(heights)).all(axis=0) & nothing.any(axis=0)
+    bottom = axes.get_xaxis_transform() if np.nanmin(heights) >= 0 else "data"
+    points = axes.bbox.width / axes.figure.dpi * 72 / np.diff(axes.get_xlim())[0]
+    marks = [(places[:, column].mean(), 0.8, MUTED) for column in np.flatnonzero(empty)]
+    for row, column in np.argwhere(nothing & ~empty):
+        marks.append((places[row, column], 0.8 / len(places), inks[row]))
+    for place, width, color in marks:
+        if width * points >= ZERO:
+            look = {"ha": "center", "va": "bottom", "color": color, "textcoords": "offset points"}
+            axes.annotate("0", (place, 0), (0, 1), xycoords=bottom, **look)
 
 
 @styled

@@ -163,7 +163,7 @@ class _Schematic(Arranged):
     def boxes(self):
         """What is written into the boxes of this version."""
         words = {
-            "compare": "dot\nproduct" if self.number else "feed-forward\nnetwork",
+            "compare": "dot\nproduct" if self.number else "small\nnetwork",
             "scale": "÷ √d_k" if self.number > 3 else "÷ √d",
             "softmax": "softmax",
             "sum": "weighted\nsum",

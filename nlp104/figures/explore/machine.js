@@ -115,7 +115,7 @@ nlp104.scene("machine", (data, { sum, range, write, area, label, token, wire, li
       put("memn", shelf.x + shelf.w / 2, shelf.y - 12, "**memory**", { muted: !done });
       put("mems", shelf.x + shelf.w / 2, shelf.y + shelf.h + 12, `${n} × ${sizes.width}`, { muted: true });
     } else if (shown === "enc") put("memn", shelf.x + shelf.w / 2, shelf.y - 11, `**memory** ${n} × ${sizes.width}`, { muted: !done });
-    if (both || shown === "dec" || done) slots.forEach(({ pill }, j) => M.push(token(`m${j}`, pill, { word: source[j], size: SIZE, turn: E.turned, bare: j !== follow, muted: !done, hit: both ? box(pill.x, pill.y - 4, Math.max(28, pill.w), 30) : box(pill.x, pill.y - 11, pill.w, pill.h + 11), ...pick("follow", both ? `m:${j}:0` : `m:0:${j}`, j, j === follow, `follow ${bare(source[j])}`) })));
+    if (both || shown === "dec" || done) slots.forEach(({ pill }, j) => M.push(token(`m${j}`, pill, { word: source[j], size: SIZE, turn: E.turned, bare: j !== follow || at.box === "cross", muted: !done, hit: both ? box(pill.x, pill.y - 4, Math.max(28, pill.w), 30) : box(pill.x, pill.y - 11, pill.w, pill.h + 11), ...pick("follow", both ? `m:${j}:0` : `m:0:${j}`, j, j === follow, `follow ${bare(source[j])}`) })));
 
     // Vectors on their way through a tower, with the number and the position of each token.
     const travel = (tower, name, list, now) => {

@@ -102,7 +102,7 @@ nlp104.scene("softmax_lab", (data, { tidy, sum, range, softmax, write, area, lab
     else if (scale) caption = `**d = ${d}.** Divided by **${some(by)}**, the scores lie ${apart} apart, not ${some(spread(logits) * by)}. ${winner} gets ${gets}; the steepest slope stays at **${small(slope)}**.`;
     else if (largest < 0.6) caption += `Every word keeps a share: it is like choosing among **${write(2 ** entropy, 1)}**.`;
     else if (largest < 0.95) caption += `${winner} pulls ahead with ${gets}; the other four share **${write(1 - largest)}**.`;
-    else caption += `${winner} takes ${gets}. Steepest slope: **${small(slope)}**. It is saturated: a nudge moves next to nothing.`;
+    else caption += `${winner} takes ${gets}. Steepest slope: **${small(slope)}**. ${slope < 0.02 ? "It is saturated: a nudge moves next to nothing." : "A nudge moves little."}`;
     return { marks: M, height: yE + 10, caption, table: { caption: `Scores and weights at width ${d}`, rows: words, columns: ["score", "weight"], values: logits.map((x, k) => [x, weights[k]]) } };
   }
 
