@@ -37,7 +37,7 @@ ROWS, BUDGET, BUCKET = 64, 2048, 8  # sentences, or positions, of a device's bat
 HOURS = 54 * 24 * 16_384 / 419  # of a device between failures (Llama 3, section 3.3.4)
 SAVE = 16 / 3600  # hours: 12.4 bytes of each of 10¹⁰ weights, by eight machines with 1 GB/s each
 CHIP = 0.3 * 989e12  # operations per second: an H100's by its data sheet, and 30 % of it assumed
-SIZES = {"base": 6.0e7, "big": 2.1e8, "ten thousand million": 1e10}  # weights, rounded
+SIZES = {"base": 6.0e7, "big": 2.1e8, "ten billion": 1e10}  # weights, rounded
 WAYS = (
     "sentences at random",
     "batches by length, each device its own",

@@ -153,7 +153,7 @@ class NGrams:
 def _keys(tokens):
     """A key for each run of last tokens, the shortest first, from the tokens in their order.
 
-    Two runs have the same key once in four thousand million: then a guess is wrong.
+    Two runs have the same key once in four billion: then a guess is wrong.
     """
     keys, key = [], 0
     for token in tokens[::-1]:
