@@ -583,3 +583,15 @@ def test_every_light_colour_is_one_token():
 @pytest.mark.parametrize("name", ["evolution", "heads", "paths", "softmax_lab"])
 def test_figures_to_play_with_are_made_on_every_backend(name):
     assert getattr(explore, name)().html
+
+
+def test_a_large_matrix_on_a_phone_names_every_second_row_and_has_its_scale_below():
+    names = [f"{n}" for n in range(20)]
+    for count, every in ((20, 2), (10, 1)):
+        figure = plots.heatmap(np.eye(count), names[:count], names[:count], annotate=False)
+        layouts.stack(figure)
+        matrix, bar = figure.axes
+        for axis in (matrix.xaxis, matrix.yaxis):
+            seen = [label.get_text() for label in axis.get_ticklabels() if label.get_visible()]
+            assert seen == names[:count:every]
+        assert bar.get_position().y1 < matrix.get_position().y0

@@ -3,6 +3,7 @@
 import re
 import textwrap
 from itertools import pairwise
+from math import ceil
 
 import numpy as np
 from matplotlib.text import Text
@@ -11,6 +12,7 @@ from matplotlib.transforms import ScaledTranslation
 PAGE, PHONE = 7.6, 3.6  # inches: the column of a page, and of a phone of 360 pixels
 LARGER = 1.15  # on a phone: letters of 12 pixels keep their size where it is 320 pixels wide
 LOW = 1.6  # inches: so high a curve is at least
+SCALE = 0.6  # inches that a scale of colours takes
 LETTER = 0.6  # width of a letter as a share of its height, generously
 
 
@@ -49,7 +51,7 @@ def stack(figure):
     phone, across = PHONE / LARGER, 1
     if _in_pairs(panels):
         across = 2
-        _scale_below(panels)
+    below = _scale_below(panels) if across == 2 or len(panels) == 1 else 0.0
     side = (phone - 1.1) / (1 if across == 1 else 1.65)  # the letters stand on the left
     heights = []
     for axes in panels[::across]:
@@ -60,7 +62,7 @@ def stack(figure):
             heights.append(max(1.7, whole * share**0.6))
         else:  # a matrix keeps its form; an inch is for the letters
             form = abs(np.ptp(axes.get_ylim()) / np.ptp(axes.get_xlim()))
-            heights.append(min(4.6, side * form + 1.0))
+            heights.append(min(4.6, side * form + 1.0 + below / len(panels)))
     places = figure.add_gridspec(len(heights), across, height_ratios=heights)
     for number, axes in enumerate(panels):
         axes.set_subplotspec(places[number])
@@ -68,7 +70,9 @@ def stack(figure):
         names = [label for label in axes.get_xticklabels() if label.get_text()]
         wide = sum((len(n.get_text()) + 1) * LETTER * n.get_fontsize() / 72 for n in names)
         if axes.get_aspect() != "auto":
-            _narrow_numbers(axes, side / max(1, len(names)))
+            cell = side / max(1, len(names))
+            _narrow_numbers(axes, cell)
+            _thin_names(axes, cell)
         if axes.get_aspect() != "auto" and wide > (phone - 1.0) / across:
             axes.tick_params(axis="x", labelrotation=90)
             for label in names:
@@ -121,11 +125,12 @@ def _title(axes):
 
 
 def _scale_below(panels):
-    """Puts the scale of colours below the panels, where it takes no width."""
-    for image in [picture for axes in panels for picture in axes.collections]:
-        if image.colorbar:
-            image.colorbar.remove()
-            scale(image, panels, location="bottom", shrink=0.6, aspect=30)
+    """Puts the scale of colours below the panels, where it takes no width; returns its height."""
+    images = [picture for axes in panels for picture in axes.collections if picture.colorbar]
+    for image in images:
+        image.colorbar.remove()
+        scale(image, panels, location="bottom", shrink=0.6, aspect=30)
+    return SCALE * bool(images)
 
 
 def _narrow_numbers(axes, cell):
@@ -154,6 +159,15 @@ def _turn_names(axes):
     gap = max((LETTER * name.get_fontsize() / 72 for name in names), default=0) * axes.figure.dpi
     if any(one.x1 + gap > other.x0 > one.x0 for one, other in pairwise(places)):
         axes.tick_params(axis="x", labelrotation=90)
+
+
+def _thin_names(axes, cell):
+    """Leaves out every second name, or more, where lines of letters are higher than a cell."""
+    for axis in (axes.xaxis, axes.yaxis):
+        names = [label for label in axis.get_ticklabels() if label.get_text()]
+        every = max((ceil(name.get_fontsize() / 72 / cell) for name in names), default=1)
+        for number, name in enumerate(names):
+            name.set_visible(number % every == 0)
 
 
 def _in_pairs(panels):
