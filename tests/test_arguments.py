@@ -7,7 +7,7 @@ from nlp104.utils.arguments import (
     require_not_negative,
     require_number,
     require_positive,
-    require_seed,
+    require_whole,
 )
 from nlp104.utils.errors import InputError
 
@@ -15,7 +15,7 @@ from nlp104.utils.errors import InputError
 def test_integers_of_numpy_are_sizes_and_come_back_as_pythons():
     sizes = require_positive(a=8, b=np.int64(8), c=np.uint8(200))
     assert sizes == [8, 8, 200]
-    assert json.dumps([*sizes, require_seed(np.int32(0))]) == "[8, 8, 200, 0]"
+    assert json.dumps([*sizes, *require_whole(seed=np.int32(0))]) == "[8, 8, 200, 0]"
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_what_is_no_size(number):
 @pytest.mark.parametrize("number", [False, 0.0, None, -1, np.int8(-1)])
 def test_what_is_no_seed(number):
     with pytest.raises(ValueError, match=r"^`seed` must be an integer of at least 0\. Received"):
-        require_seed(number)
+        require_whole(seed=number)
 
 
 @pytest.mark.parametrize("number", [0, 0.5, np.float32(0.5), np.int64(3)])

@@ -221,6 +221,7 @@ def test_sizes_are_limits(tmp_path):
     ("options", "message"),
     [
         ({"sizes": (-1, None, None)}, "`size of train` must be .* at least 0. Received: -1"),
+        ({"sizes": (None, 1.5, None)}, "`size of validation` must be an integer of at least 0."),
         ({"columns": (0, 1)}, "`source_column` must be a positive integer. Received: 0"),
     ],
 )

@@ -7,7 +7,7 @@ import numpy as np
 from keras.src.trainers.data_adapters.data_adapter import DataAdapter
 
 from nlp104.data.tokenizer import END_ID, PAD_ID, START_ID
-from nlp104.utils.arguments import require_positive, require_seed
+from nlp104.utils.arguments import require_positive, require_whole
 from nlp104.utils.errors import InputError
 
 
@@ -106,7 +106,7 @@ class Batches(DataAdapter):
                 f"Expected at least one sentence pair{limit}. "
                 f"Received: {len(sources)} pairs{', all longer' if sources else ''}."
             )
-        self.seed = require_seed(seed)
+        [self.seed] = require_whole(seed=seed)
         self.shuffle = shuffle
         self.num_pairs = len(pairs)
         self.num_dropped = len(sources) - len(pairs)

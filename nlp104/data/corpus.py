@@ -9,7 +9,7 @@ from nlp104.data.download import fetch
 from nlp104.data.named_corpora import CORPORA
 from nlp104.data.splits import Pair, split, subset
 from nlp104.data.tokenizer import normalize
-from nlp104.utils.arguments import require_not_negative, require_positive
+from nlp104.utils.arguments import require_positive, require_whole
 from nlp104.utils.errors import InputError, MissingError
 
 NAMES = ("grammar", *CORPORA)
@@ -125,7 +125,7 @@ def load_corpus(
     source_column, target_column = columns
     require_positive(source_column=source_column, target_column=target_column)
     for part, size in zip(("train", "validation", "test"), sizes, strict=True):
-        require_not_negative(**{f"size of {part}": size or 0})
+        require_whole(**{f"size of {part}": 0 if size is None else size})
     if name in NAMES and (validation or test):
         raise InputError(
             f"Expected neither `validation` nor `test`, which the corpus {name} brings itself. "

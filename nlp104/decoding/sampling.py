@@ -9,7 +9,7 @@ from keras import ops
 from nlp104.attention.masks import masked_softmax
 from nlp104.decoding.compiled import prepare, run, trim
 from nlp104.decoding.greedy import write
-from nlp104.utils.arguments import require_number, require_positive, require_seed
+from nlp104.utils.arguments import require_number, require_positive, require_whole
 
 
 def sample(
@@ -99,7 +99,8 @@ def choices(model, temperature, top_k, top_p):
 
 def drawn_seed(seed):
     """`seed`, checked, or one that the module `random` draws."""
-    return require_seed(random.getrandbits(32) if seed is None else seed)
+    [seed] = require_whole(seed=random.getrandbits(32) if seed is None else seed)
+    return seed
 
 
 def draws_of(row, seed, num_steps):

@@ -19,9 +19,10 @@ def require_positive(**sizes):
     return [_integer(name, size, 1, "a positive integer") for name, size in sizes.items()]
 
 
-def require_seed(seed):
-    """Raises `ValueError` unless `seed` is an integer of at least 0; returns it as an `int`."""
-    return _integer("seed", seed, 0, "an integer of at least 0")
+def require_whole(**numbers):
+    """Raises `ValueError` unless every number is an integer of at least 0; returns `int`s."""
+    expected = "an integer of at least 0"
+    return [_integer(name, number, 0, expected) for name, number in numbers.items()]
 
 
 def require_number(name, number, fits, expected, error=ValueError):
