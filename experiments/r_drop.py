@@ -99,6 +99,7 @@ def main(arguments=None):
     given = {name: getattr(options, name) for name in (*PATHS, "epochs", "seed")}
     if options.anneal:
         given |= {"learning_rate": options.anneal, "warmup_steps": 1, "decay": "linear"}
+        given["average"] = 1  # where the last steps are small, nothing is left to smooth
     settings = complete_settings(SETTINGS | given)
     corpus = read_corpus(settings, None)
     start = load_translator(options.start) if options.start else None
