@@ -1,11 +1,13 @@
 """The tiny model on Multi30k with R-Drop: two dropouts of one sentence have to agree.
 
     python -m experiments.r_drop RUN --data train --validation valid --test test.2016
+    python -m experiments.r_drop RUN2 --data both.tsv … --start RUN --anneal 2e-3 --epochs 7
 
 Each batch holds its pairs twice. Dropout falls differently on the two, so the model says two
 distributions of every next token; besides being right, they are asked to be alike (Liang et al.,
 2021, "R-Drop: Regularized Dropout for Neural Networks"). At inference nothing is doubled. All else
-is as in ``results/multi30k-small-batches``. The run is like one of ``nlp104 train``:
+is as in ``results/multi30k-small-batches``. The second goes on from the first, with what it wrote
+itself (`experiments.distil`), at a rate that falls to 0. The run is like one of ``nlp104 train``:
 ``nlp104 evaluate`` and `experiments.seeds` read it. A stopped run goes on where it was.
 """
 

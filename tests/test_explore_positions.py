@@ -277,7 +277,7 @@ def test_the_odometer_is_binary_and_says_what_flips(reader):
         np.testing.assert_array_equal(shown, bits[step])
         assert sum(bit * 2**i for i, bit in enumerate(shown)) == step
         flips = int(np.abs(bits[step + 1] - bits[step]).sum())
-        assert f"flips **{flips}** of 6 binary digits" in drawn.caption
+        assert f"flips **{flips}** of the odometer's 6 digits" in drawn.caption
     assert [found[f"v{bit}"]["source"] for bit in range(6)] == ["1", "2", "4", "8", "16", "32"]
 
 

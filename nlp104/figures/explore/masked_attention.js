@@ -74,7 +74,8 @@ nlp104.scene("masked_attention", (data, { sum, range, softmax, write, cell, area
       if (weighted) M.push(label(`l${name}sum`, xBar, middle, `sum ${Math.abs(total - 1) > 0.005 ? `**${write(total)}**` : write(total)}`, { size: slim ? 12 : 13, muted: Math.abs(total - 1) <= 0.005 }));
     });
 
-    const name = `**${words[traced.i]}**`, target = `**${data.next[traced.i]}**`, last = R.at(-1), best = last.weights.indexOf(Math.max(...last.weights));
+    const due = (i) => (data.next[i] === "." ? "the full stop" : `**${data.next[i]}**`); // not "to write .."
+    const name = `**${words[traced.i]}**`, target = due(traced.i), last = R.at(-1), best = last.weights.indexOf(Math.max(...last.weights));
     let caption;
     if (traced.empty) caption = before ? `Row ${name} may look at nothing. The softmax would divide 0 by 0, so the row is set to **zeros**: it adds up to **0.00** and carries nothing.` : `Row ${name} may look at nothing: the mask takes all of its weights, so the row adds up to **0.00** and carries nothing.`;
     else if (!before && Math.abs(traced.total - 1) > 0.005) caption = `Masked too late: the softmax has shared out 1 over every word, then the mask throws **${write(1 - traced.total)}** of it away. Row ${name} keeps only **${write(traced.total)}**.`;
@@ -83,8 +84,8 @@ nlp104.scene("masked_attention", (data, { sum, range, softmax, write, cell, area
       caption = data.next[traced.i] ? `A leak: row ${name} must write ${target}, and ${lies}${answer ? `, [a|**${write(answer)}**] on ${target} itself (framed)` : ""}. A model that is trained like this learns to copy.` : `A leak, though row ${name} has nothing to write: ${lies}.`;
     } else if (state.future === "visible" && newest > 1) caption = `Row ${name} comes last and has no future to see. Choose a row above it: each of them can now look ahead.`;
     else if (all) caption = `In training all **${most}** rows are computed at once. Thanks to the mask each is, number for number, the row that came out while writing.`;
-    else if (newest === 1) caption = `The decoder begins with one token. Its row has a single weight, **1.00**, and it must write **${data.next[1]}**.`;
-    else caption = `**${words[newest]}** was just written: a new row and a new column. It looks most at **${words[last.places[best]]}** ([a|**${write(last.weights[best])}**]), to write **${data.next[newest]}**. No row above it has changed.`;
+    else if (newest === 1) caption = `The decoder begins with one token. Its row has a single weight, **1.00**, and it must write ${due(1)}.`;
+    else caption = `**${words[newest]}** was just written: a new row and a new column. It looks most at **${words[last.places[best]]}** ([a|**${write(last.weights[best])}**]), to write ${due(newest)}. No row above it has changed.`;
     return { marks: M, height: yTrace + 3 * low + 4, caption, table: { caption: "Attention weights", rows: R.map(({ i }) => words[i]), columns: places.map((j) => words[j]), values: R.map(({ weights, hidden }) => weights.map((weight, b) => (hidden[b] ? null : weight))) } };
   }
 

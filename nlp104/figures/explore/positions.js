@@ -74,7 +74,7 @@ nlp104.scene("positions", (data, { sum, range, multiply, dot, softmax, most, wri
       [[left, top, wide], [xB, yB, 6 * bw]].forEach(([x, y, w], i) => M.push(area(`row${i}`, { x: x - 2, y: y + 2 * h - 1, w: w + 4, h }, { outline: true, concept: "ink", layer: 2 })));
       bits.forEach((bit) => put(`v${bit}`, xB + (bit + 0.5) * bw, yB - 12, `${2 ** bit}`, { muted: true }));
       put("odometer", xB, yB - 34, "binary odometer", { anchor: "start" });
-      const caption = `Position **${p}** has turned ${both}. The next step flips **${sum(binary(p ^ (p + 1)))}** of 6 binary digits; it moves the code by ${strong(Math.sqrt(d - 2 * product(p + 1)))}, as every step does.`;
+      const caption = `Position **${p}** has turned ${both}. The next step flips **${sum(binary(p ^ (p + 1)))}** of the odometer's 6 digits; it moves the code by ${strong(Math.sqrt(d - 2 * product(p + 1)))}, as every step does.`;
       return { height: yB + 5 * h, caption, table: { caption: "Sinusoidal and binary codes", rows: shown.map(String), columns: [...entries, ...bits.map((bit) => `${2 ** bit}`)], values: shown.map((at) => [...code(at, hands), ...binary(at)]) } };
     }
 
