@@ -25,9 +25,14 @@ from nlp104.training.checkpoints import average_checkpoints, epoch_checkpoints
 from nlp104.training.loop import train
 from nlp104.training.loss import MaskedCrossentropy
 from nlp104.training.optimizer import compile_model
-from nlp104.training.pipeline import build_model, make_batches, read_corpus, train_tokenizers
+from nlp104.training.pipeline import (
+    build_model,
+    make_batches,
+    make_schedule,
+    read_corpus,
+    train_tokenizers,
+)
 from nlp104.training.run_record import describe, write_record
-from nlp104.training.schedule import WarmupSchedule
 from nlp104.training.settings import PATHS, complete_settings
 from nlp104.translation.translator import Translator, save_tokenizers
 
@@ -114,8 +119,7 @@ def main(arguments=None):
     model = build_model(tokenizers, settings)
     if start:
         model.set_weights(start.model.get_weights())
-    steps = settings["epochs"] * len(training) if options.anneal else None
-    schedule = WarmupSchedule(settings["learning_rate"], settings["warmup_steps"], steps)
+    schedule = make_schedule(settings, settings["epochs"] * len(training))
     loss = AgreeingCrossentropy(settings["label_smoothing"], options.agreement)
     compile_model(model, schedule, loss=loss)
     options.output.mkdir(parents=True, exist_ok=True)

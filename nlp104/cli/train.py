@@ -15,14 +15,14 @@ from nlp104.training.optimizer import compile_model
 from nlp104.training.pipeline import (
     build_model,
     make_batches,
+    make_schedule,
     model_config,
     peak_learning_rate,
     read_corpus,
     train_tokenizers,
 )
 from nlp104.training.run_record import describe, describe_data, write_record
-from nlp104.training.schedule import WarmupSchedule
-from nlp104.training.settings import PATHS, complete_settings, resumed_settings
+from nlp104.training.settings import PATHS, SPLITS, complete_settings, resumed_settings
 from nlp104.translation.evaluation import score
 from nlp104.translation.translator import Translator, load_tokenizers, save_tokenizers
 from nlp104.utils.errors import InputError, OccupiedError
@@ -103,18 +103,17 @@ def _new_record(output):
 def _read(settings, data_dir, record, say):
     """The corpus; that of the run, if it has begun already."""
     corpus = read_corpus(settings, data_dir)
-    data = describe_data(corpus)
     if not corpus.validation:
         raise InputError(
             f"Expected pairs for validation in {settings['data']}. Received: none that share no "
             "sentence with the others. Name a file of them, --validation."
         )
-    if record and record.get("data") != data:
+    if record and record.get("data") != describe_data(corpus):
         raise InputError(
             "A run is resumed with the data it was started with: this one was started with other "
             f"sentence pairs than {settings['data']} holds now."
         )
-    shown = ", ".join(f"{count:,} {split}" for split, count in data["pairs"].items())
+    shown = ", ".join(f"{len(getattr(corpus, split)):,} {split}" for split in SPLITS)
     languages = f"{corpus.source_language} → {corpus.target_language}"
     say(f"data        {settings['data']} ({languages}): {shown} pairs")
     if corpus.attribution:
@@ -157,9 +156,7 @@ def _build(tokenizers, settings, steps_per_epoch, say):
     model = build_model(tokenizers, settings)
     steps = settings["epochs"] * steps_per_epoch
     settings = settings | peak_learning_rate(settings, steps, model)
-    total = steps if settings["decay"] == "linear" else None
-    schedule = WarmupSchedule(settings["learning_rate"], settings["warmup_steps"], total)
-    compile_model(model, schedule, settings["label_smoothing"])
+    compile_model(model, make_schedule(settings, steps), settings["label_smoothing"])
     sliced = require_sliced(model)
     say(
         f"model       {settings['preset']}, {model.count_params():,} parameters"

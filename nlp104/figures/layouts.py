@@ -67,13 +67,14 @@ def stack(figure):
     for number, axes in enumerate(panels):
         axes.set_subplotspec(places[number])
         axes.tick_params(labelleft=number % across == 0)
+        if axes.get_aspect() == "auto":
+            continue
         names = [label for label in axes.get_xticklabels() if label.get_text()]
+        cell = side / max(1, len(names))
+        _narrow_numbers(axes, cell)
+        _thin_names(axes, cell)
         wide = sum((len(n.get_text()) + 1) * LETTER * n.get_fontsize() / 72 for n in names)
-        if axes.get_aspect() != "auto":
-            cell = side / max(1, len(names))
-            _narrow_numbers(axes, cell)
-            _thin_names(axes, cell)
-        if axes.get_aspect() != "auto" and wide > (phone - 1.0) / across:
+        if wide > (phone - 1.0) / across:
             axes.tick_params(axis="x", labelrotation=90)
             for label in names:
                 label.set(ha="center", rotation_mode="default")

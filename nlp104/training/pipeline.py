@@ -9,6 +9,7 @@ from nlp104.data.batches import Batches
 from nlp104.data.corpus import load_corpus
 from nlp104.data.tokenizer import Tokenizer
 from nlp104.training.distribution import num_replicas
+from nlp104.training.schedule import WarmupSchedule
 from nlp104.transformer.config import OPTIONS, TransformerConfig
 from nlp104.transformer.model import Transformer
 from nlp104.transformer.presets import preset
@@ -99,6 +100,12 @@ def model_config(tokenizers, settings):
 def build_model(tokenizers, settings):
     """A `nlp104.Transformer` with random weights, for these vocabularies."""
     return Transformer(model_config(tokenizers, settings), dtype=settings["dtype"])
+
+
+def make_schedule(settings, steps):
+    """The `nlp104.training.WarmupSchedule` of a training of so many steps."""
+    total = steps if settings["decay"] == "linear" else None
+    return WarmupSchedule(settings["learning_rate"], settings["warmup_steps"], total)
 
 
 def peak_learning_rate(settings, steps, model):

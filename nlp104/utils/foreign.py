@@ -52,7 +52,7 @@ def require_stored(archive, path):
     members = archive.infolist()
     if any(member.compress_type != zipfile.ZIP_STORED for member in members):
         raise InputError(f"Expected files as they are in {path}. Received: packed ones.")
-    _require_stored(sum(member.file_size for member in members), Path(path).stat().st_size, path)
+    _require_within(sum(member.file_size for member in members), Path(path).stat().st_size, path)
 
 
 def require_arrays(file, size, path):
@@ -78,7 +78,7 @@ def require_arrays(file, size, path):
             if item.external or item.is_virtual:
                 raise InputError(f"Expected arrays in {path}. Received: {name}, of another file.")
             arrays.append(item)
-    _require_stored(sum(array.nbytes for array in arrays), size, path)
+    _require_within(sum(array.nbytes for array in arrays), size, path)
     return len(arrays), sum(array.size or 0 for array in arrays)
 
 
@@ -101,10 +101,10 @@ def require_numbers(archive, path):
         numbers = 1
         for length in shape:
             numbers *= length
-        _require_stored(numbers * dtype.itemsize, member.file_size, f"{member.filename} of {path}")
+        _require_within(numbers * dtype.itemsize, member.file_size, f"{member.filename} of {path}")
 
 
-def _require_stored(announced, size, path):
+def _require_within(announced, size, path):
     if announced > size:
         raise InputError(
             f"Expected at most {size:,} bytes in {path}, as long as it is. "
