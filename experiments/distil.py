@@ -19,6 +19,7 @@ import numpy as np
 from sacrebleu.metrics import BLEU
 
 from experiments.runs import add_places, load_translator, settings_and_corpus
+from nlp104.data.batches import pad_rows
 from nlp104.data.corpus import load_corpus
 from nlp104.data.tokenizer import END_ID
 from nlp104.decoding.beam_search import NEVER, beam_search
@@ -38,9 +39,7 @@ def candidates(translator, sources):
     found = [None] * len(sources)
     for first in range(0, len(order), ROWS):
         places = order[first : first + ROWS]
-        rows = np.zeros((len(places), max(len(ids[i]) for i in places) + 1), "int32")
-        for row, i in zip(rows, places, strict=True):
-            row[: len(ids[i]) + 1] = [*ids[i], END_ID]
+        rows = pad_rows([[*ids[i], END_ID] for i in places])
         written, scores = beam_search(translator.model, rows, BEAMS, num_best=BEAMS)
         for i, texts, points in zip(places, written, scores, strict=True):
             found[i] = [

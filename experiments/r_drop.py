@@ -20,6 +20,7 @@ import numpy as np
 from keras import ops
 
 from experiments.runs import add_places, load_translator
+from nlp104.cli.numbers import positive
 from nlp104.data.batches import Batches
 from nlp104.training.checkpoints import average_checkpoints, epoch_checkpoints
 from nlp104.training.loop import train
@@ -100,7 +101,7 @@ def main(arguments=None):
     parser.add_argument("--seed", type=int, default=104)
     parser.add_argument("--start", help="a run from whose weights and vocabulary to begin")
     parser.add_argument(
-        "--anneal", type=float, help="a learning rate that falls to 0, linearly, from the start"
+        "--anneal", type=positive, help="a learning rate that falls to 0, linearly, from the start"
     )
     options = parser.parse_args(arguments)
     given = {name: getattr(options, name) for name in (*PATHS, "epochs", "seed")}

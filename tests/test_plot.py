@@ -463,6 +463,16 @@ def test_a_curve_keeps_its_colour_from_figure_to_figure():
     assert in_legend == [style.QUERY, style.KEY]
 
 
+def test_bars_have_the_colours_of_their_concepts():
+    colors = {"scores": style.ATTENTION, "vocabulary": style.INK}
+    (axes,) = plots.bars({"vocabulary": [0.0, 2.0], "scores": [1.0, 3.0]}, colors=colors).axes
+    drawn = {
+        group.get_label(): mpl.colors.to_hex(group[0].get_facecolor()) for group in axes.containers
+    }
+    assert drawn == {name: mpl.colors.to_hex(color) for name, color in colors.items()}
+    assert [text.get_color() for text in axes.texts] == [style.INK]  # a zero has its bar's
+
+
 def test_on_a_phone_a_legend_stands_below_its_panel_where_no_curve_runs():
     figure, axes = plots.grid(1, 2, size=(9.6, 3.4))
     series = {"one": [0, 9], "another": [9, 0], "a third": [4, 5]}

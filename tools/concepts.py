@@ -10,6 +10,7 @@ import json
 import pkgutil
 import re
 import sys
+import textwrap
 from dataclasses import dataclass
 from functools import cache
 
@@ -33,11 +34,11 @@ From a concept to the name that the package `nlp104` has for it, to the file tha
 the chapter that teaches it. The other way round, from a chapter to its files, stands
 [below](#from-a-chapter-to-its-files).
 
+The package is divided into rooms, folders with one subject each. An arrow shows what a room
+imports: always what stands further down.
+
 ```text
 {drawing}```
-
-The package is divided into rooms. An arrow shows what a room imports: always what stands further
-down.
 
 Beside the rooms stands one file that needs none of them,
 [`one_file.py`](part3/the-transformer-in-one-file.md): a whole Transformer to read in one sitting.
@@ -179,11 +180,18 @@ def table_of_chapters():
     return "\n".join(lines)
 
 
+def drawing():
+    """The rooms and what they import, in lines that fit a phone."""
+    lines = imports.drawing(imports.rooms(imports.graph())).splitlines()
+    after = " " * (lines[0].index("→") + len("→  "))
+    return "".join(textwrap.fill(line, 42, subsequent_indent=after) + "\n" for line in lines)
+
+
 def page():
     """The page, as text."""
     anchors = reference()
     return TEMPLATE.format(
-        drawing=imports.drawing(imports.rooms(imports.graph())),
+        drawing=drawing(),
         rooms="\n".join(table_of(room, anchors) for room in DECLARED),
         chapters=table_of_chapters(),
         one_file=file_link("nlp104.one_file", ROOT / "nlp104"),

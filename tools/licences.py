@@ -8,7 +8,6 @@ an error. What a wheel carries inside is not in metadata: those of NumPy and Sci
 libgfortran (GPL, with an exception for what is linked to it) and libquadmath (LGPL).
 """
 
-import json
 import re
 import subprocess
 import sys
@@ -19,7 +18,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from nlp104.utils.files import replacing
+from experiments import records
 from tools import notebooks
 
 if sys.version_info >= (3, 11):
@@ -27,7 +26,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-RECORD = notebooks.ROOT / "results" / "tested" / "licences.json"
+RECORD = records.RESULTS / "tested" / "licences.json"
 WEAK = re.compile(r"[AL]?GPL|MPL|EPL|CDDL|EUPL|Mozilla|General Public|CC-BY-SA")
 # Nothing of them is changed or handed on here. That is all that MPL 2.0 and the GPL ask about.
 COPYLEFT = {
@@ -128,11 +127,8 @@ def main():
         raise SystemExit(
             f"Expected these of copyleft: {sorted(COPYLEFT)}. Received: {sorted(weak)}."
         )
-    text = json.dumps({"packages": rows, "copyleft": COPYLEFT}, indent=1) + "\n"
     print(f"{len(rows)} packages")
-    RECORD.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(RECORD) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    records.write(RECORD, {"packages": rows, "copyleft": COPYLEFT})
 
 
 if __name__ == "__main__":

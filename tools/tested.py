@@ -38,9 +38,9 @@ long runs found. Chapters change between such runs, so their counts of cells may
 ## As a stranger in Colab
 
 Each chapter alone, in an empty folder, without a network, with Colab's versions
-(`python -m tools.colab`). The package is only what the chapter's first cell installs, here from a
-file in the place of the address. *Alike* counts the cells whose compared output is the one in this
-book; *seconds of a core* are those of all cores together.
+(`python -m tools.colab`). The package is what the chapter's first cell installs, except that here
+it comes from a file and not from its address on the web. *Alike* counts the cells whose compared
+output is the one in this book; *seconds of a core* adds up the time of all cores.
 
 {colab}
 
@@ -97,6 +97,19 @@ def colab_table(record):
     return "\n".join([*lines, "", f"Together {compared:,} of {cells:,} cells are alike. {used}."])
 
 
+def versions_table(record):
+    """The rows of `versions.table` in three columns, which fit a phone."""
+    head, _, *rows = (row.strip("|").split("|") for row in versions.table(record).splitlines())
+    names = [name.strip() for name in head]
+    lines = [f"| | {', '.join(names[1:4])} | versions |", "|---|---|---|"]
+    for row in rows:
+        name, *counts, backend, python, keras, numpy = (cell.strip() for cell in row)
+        found = zip(names[5:], (python, keras, numpy), strict=True)
+        used = ", ".join([backend, *(f"{each} {version}" for each, version in found)])
+        lines.append(f"| {name} | {', '.join(counts)} | {used} |")
+    return "\n".join(lines)
+
+
 def kills_sentence(record):
     """What came of the trainings that were killed."""
     when = ", ".join(f"{count} {moment}" for moment, count in record["kills"].items())
@@ -137,7 +150,7 @@ def page():
     return TEMPLATE.format(
         colab=colab_table(read(colab.RECORD)),
         repeats=repeats_sentence(read(repeat.RECORD)["passes"]),
-        versions=versions.table(read(versions.RECORD)),
+        versions=versions_table(read(versions.RECORD)),
         kills=kills_sentence(read(records.RESULTS / "tested" / "kills.json")),
     )
 

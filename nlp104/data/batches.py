@@ -230,6 +230,21 @@ class Batches(DataAdapter):
         return untuned_dataset(self.get_numpy_iterator, (inputs, ids), len(self))
 
 
+def pad_rows(rows):
+    """A rectangle of token ids: rows of different lengths, with 0 behind the short ones.
+
+    Example:
+        >>> from nlp104.data.batches import pad_rows
+        >>> print(pad_rows([[7, 5, 3], [4]]))
+        [[7 5 3]
+         [4 0 0]]
+    """
+    ids = np.full((len(rows), max(map(len, rows))), PAD_ID, "int32")
+    for padded, row in zip(ids, rows, strict=True):
+        padded[: len(row)] = row
+    return ids
+
+
 def untuned_dataset(generate, signature, length):
     """A `tf.data.Dataset` that prefetches and does not tune itself.
 

@@ -156,16 +156,7 @@ def head_grid(weights, rows, columns, *, title="", names=None, mask=None, alignm
 
 @styled
 def curves(
-    series,
-    *,
-    points=(),
-    theory=(),
-    on_top=(),
-    ends=(),
-    colors=None,
-    log="",
-    axes=None,
-    **labels,
+    series, *, points=(), theory=(), on_top=(), ends=(), colors=None, log="", axes=None, **labels
 ):
     """Lines, with a legend where there are several.
 
@@ -183,8 +174,7 @@ def curves(
     """
     axes = axes or grid()[1][0, 0]
     axes.grid(True)
-    palette = [colors[name] for name in series] if colors else _colors(series)
-    for (name, data), color in zip(series.items(), palette, strict=True):
+    for (name, data), color in zip(series.items(), _colors(series, colors), strict=True):
         x, y = data if isinstance(data, tuple) else (range(1, len(data) + 1), data)
         x = finite(array(x), name)
         y = finite(array(y, x.shape, name), name)
@@ -208,7 +198,7 @@ def curves(
 
 
 @styled
-def bars(series, names=None, *, axes=None, **labels):
+def bars(series, names=None, *, colors=None, axes=None, **labels):
     """Bars side by side, with a legend where there are several series.
 
     Where a bar is nothing stands a 0 in the colour of its series; where a whole place is, one 0.
@@ -216,6 +206,7 @@ def bars(series, names=None, *, axes=None, **labels):
     Args:
         series: from a name to its values, one for each place; NaN where it has no bar.
         names: what stands under the places; 1, 2, 3, … by default.
+        colors: from each name of a series to its colour, where it has one in the whole book.
         axes: where to draw, from `grid`; a new figure by default.
         **labels: `title`, `x_label`, `y_label`.
     """
@@ -225,12 +216,12 @@ def bars(series, names=None, *, axes=None, **labels):
     heights = np.array([array(values, (count,), name) for name, values in series.items()], float)
     for name, row in zip(series, heights, strict=True):
         finite(row[~np.isnan(row)], name)
-    width, colors = 0.8 / len(series), _colors(series)
+    width, colors = 0.8 / len(series), _colors(series, colors)
     shifts = (np.arange(len(series)) - (len(series) - 1) / 2) * width
     places = np.arange(1, count + 1) + shifts[:, None]  # [series, place]
     for name, color, at, row in zip(series, colors, places, heights, strict=True):
         axes.bar(at, row, width, color=color, label=name)
-    _mark_zeros(axes, places, heights, [INKS[color] for color in colors])
+    _mark_zeros(axes, places, heights, [INKS.get(color, color) for color in colors])
     if names is not None:
         axes.set_xticks(np.arange(1, count + 1), names, parse_math=False)
     _label(axes, **labels)
@@ -271,7 +262,9 @@ def histogram(series, *, bins=40, axes=None, **labels):
     return axes.figure
 
 
-def _colors(series):
+def _colors(series, colors=None):
+    if colors:
+        return [colors[name] for name in series]
     if len(series) > len(PALETTE):
         raise ValueError(f"One figure can hold {len(PALETTE)} series, got {len(series)}.")
     return PALETTE[: len(series)]

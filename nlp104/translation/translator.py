@@ -8,6 +8,7 @@ from pathlib import Path
 import keras
 import numpy as np
 
+from nlp104.data.batches import pad_rows
 from nlp104.data.tokenizer import END_ID, START_ID, Tokenizer
 from nlp104.decoding.beam_search import beam_search, require_length_penalty
 from nlp104.decoding.compiled import require_max_length
@@ -136,7 +137,7 @@ class Translator:
         translations = [""] * len(sources)
         for first in range(0, len(order), batch_size):
             places = order[first : first + batch_size]
-            rows = _pad([sources[i] + [END_ID] for i in places])
+            rows = pad_rows([sources[i] + [END_ID] for i in places])
             options = {"max_length": max_length, "jit_compile": jit_compile}
             ids = self._search(rows, num_beams, length_penalty, **options)
             for i, row in zip(places, ids, strict=True):
@@ -290,10 +291,3 @@ def load_tokenizers(directory: str | Path) -> tuple[Tokenizer, Tokenizer]:
         shared = Tokenizer.load(directory / SHARED)
         return shared, shared
     return Tokenizer.load(directory / SOURCE), Tokenizer.load(directory / TARGET)
-
-
-def _pad(rows):
-    ids = np.zeros((len(rows), max(map(len, rows))), "int32")
-    for i, row in enumerate(rows):
-        ids[i, : len(row)] = row
-    return ids
