@@ -97,16 +97,18 @@ def colab_table(record):
     return "\n".join([*lines, "", f"Together {compared:,} of {cells:,} cells are alike. {used}."])
 
 
-def versions_table(record):
-    """The rows of `versions.table` in three columns, which fit a phone."""
+def versions_list(record):
+    """The rows of `versions.table` as a list, which fits a phone."""
     head, _, *rows = (row.strip("|").split("|") for row in versions.table(record).splitlines())
     names = [name.strip() for name in head]
-    lines = [f"| | {', '.join(names[1:4])} | versions |", "|---|---|---|"]
+    lines = []
     for row in rows:
         name, *counts, backend, python, keras, numpy = (cell.strip() for cell in row)
-        found = zip(names[5:], (python, keras, numpy), strict=True)
-        used = ", ".join([backend, *(f"{each} {version}" for each, version in found)])
-        lines.append(f"| {name} | {', '.join(counts)} | {used} |")
+        found = zip(names[1:4], counts, strict=True)
+        told = ", ".join(f"{count} {each}" for each, count in found)
+        used = zip(names[5:], (python, keras, numpy), strict=True)
+        with_ = ", ".join([backend, *(f"{each} {version}" for each, version in used)])
+        lines.append(f"- **{name}**: {told}. {with_}.")
     return "\n".join(lines)
 
 
@@ -150,7 +152,7 @@ def page():
     return TEMPLATE.format(
         colab=colab_table(read(colab.RECORD)),
         repeats=repeats_sentence(read(repeat.RECORD)["passes"]),
-        versions=versions_table(read(versions.RECORD)),
+        versions=versions_list(read(versions.RECORD)),
         kills=kills_sentence(read(records.RESULTS / "tested" / "kills.json")),
     )
 
