@@ -245,6 +245,18 @@ def test_names_that_would_meet_on_a_phone_stand_upright():
         assert {label.get_rotation() for label in figure.axes[0].get_xticklabels()} == {angle}
 
 
+def test_numbers_that_would_meet_on_a_phone_are_fewer_and_do_not_turn():
+    (axes,) = plots.curves({"a": (np.arange(121), np.arange(121))}).axes
+    many = len(axes.get_xticks())
+    layouts.stack(axes.figure)
+    axes.figure.draw_without_rendering()
+    numbers = axes.get_xticklabels()
+    assert {label.get_rotation() for label in numbers} == {0}
+    assert 4 <= len(numbers) < many
+    boxes = [label.get_window_extent() for label in numbers]
+    assert all(one.x1 < other.x0 for one, other in pairwise(boxes))
+
+
 def test_names_stand_at_the_ends_of_lines_instead_of_in_the_legend():
     lines = {"loss": [3, 0], "accuracy": [0, 1], "bound": [2, 2], "last": [1, 3]}
     ends = {"theory": ["bound"], "ends": ["bound", "last"], "on_top": ["accuracy"]}

@@ -97,21 +97,6 @@ def colab_table(record):
     return "\n".join([*lines, "", f"Together {compared:,} of {cells:,} cells are alike. {used}."])
 
 
-def versions_list(record):
-    """The rows of `versions.table` as a list, which fits a phone."""
-    head, _, *rows = (row.strip("|").split("|") for row in versions.table(record).splitlines())
-    names = [name.strip() for name in head]
-    lines = []
-    for row in rows:
-        name, *counts, backend, python, keras, numpy = (cell.strip() for cell in row)
-        found = zip(names[1:4], counts, strict=True)
-        told = ", ".join(f"{count} {each}" for each, count in found)
-        used = zip(names[5:], (python, keras, numpy), strict=True)
-        with_ = ", ".join([backend, *(f"{each} {version}" for each, version in used)])
-        lines.append(f"- **{name}**: {told}. {with_}.")
-    return "\n".join(lines)
-
-
 def kills_sentence(record):
     """What came of the trainings that were killed."""
     when = ", ".join(f"{count} {moment}" for moment, count in record["kills"].items())
@@ -152,7 +137,7 @@ def page():
     return TEMPLATE.format(
         colab=colab_table(read(colab.RECORD)),
         repeats=repeats_sentence(read(repeat.RECORD)["passes"]),
-        versions=versions_list(read(versions.RECORD)),
+        versions=versions.summary(read(versions.RECORD)),
         kills=kills_sentence(read(records.RESULTS / "tested" / "kills.json")),
     )
 

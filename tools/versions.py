@@ -150,16 +150,16 @@ def run(row):
         }
 
 
-def table(record):
-    """The rows as Markdown, in the order of the list."""
-    counts, versions = ("passed", "failed", "skipped"), ("Python", "Keras", "NumPy")
-    lines = [("", *counts, "backend", *versions), ("---", *("--:",) * 3, *("---",) * 4)]
+def summary(record):
+    """The rows as a list in Markdown, which fits a phone, in the order of the list."""
+    lines = []
     for name, row in record.items():
         found = row["versions"]
         backend = next(b for b in BACKENDS.values() if b in found)
-        shown = [f"{backend} {found[backend]}", *(found[key] for key in versions)]
-        lines.append((name, *(row[count] for count in counts), *shown))
-    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
+        counts = ", ".join(f"{row[count]} {count}" for count in ("passed", "failed", "skipped"))
+        used = ", ".join(f"{each} {found[each]}" for each in (backend, "Python", "Keras", "NumPy"))
+        lines.append(f"- **{name}**: {counts}. {used}.")
+    return "\n".join(lines)
 
 
 def main(names):
@@ -171,7 +171,7 @@ def main(names):
         record[name] = run(ROWS[name])
         record = {each: record[each] for each in ROWS if each in record}  # none that is gone
         records.write(RECORD, record)
-    print(table(record))
+    print(summary(record))
     return any(row["failed"] for row in record.values())
 
 

@@ -7,6 +7,7 @@ from math import ceil
 
 import numpy as np
 from matplotlib.text import Text
+from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import ScaledTranslation
 
 PAGE, PHONE = 7.6, 3.6  # inches: the column of a page, and of a phone of 360 pixels
@@ -83,7 +84,7 @@ def stack(figure):
         _wrap(text, phone - 0.1)
     figure.draw_without_rendering()  # from here on it is known how much room names leave
     for axes in panels:
-        _turn_names(axes)
+        _part_names(axes)
         wrap_title(axes)
     figure.draw_without_rendering()
     for number, axes in enumerate(panels):
@@ -153,13 +154,16 @@ def _narrow_numbers(axes, cell):
         title.set_text(f"{title.get_text()} (in %)".strip())
 
 
-def _turn_names(axes):
-    """Lets names under an axis stand upright where they would run into each other."""
+def _part_names(axes):
+    """Parts what would meet under an axis: names stand upright, numbers become fewer."""
     names = [label for label in axes.get_xticklabels() if label.get_text()]
     places = [name.get_window_extent() for name in names]
     gap = max((LETTER * name.get_fontsize() / 72 for name in names), default=0) * axes.figure.dpi
     if any(one.x1 + gap > other.x0 > one.x0 for one, other in pairwise(places)):
-        axes.tick_params(axis="x", labelrotation=90)
+        if isinstance(numbers := axes.xaxis.get_major_locator(), MaxNLocator):
+            numbers.set_params(nbins=5)
+        else:
+            axes.tick_params(axis="x", labelrotation=90)
 
 
 def _thin_names(axes, cell):

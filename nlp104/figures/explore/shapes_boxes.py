@@ -184,7 +184,7 @@ SAYS = {
     "try": (
         "Which box gives the largest output?",
         "Twice the heads: what is twice as large?",
-        "Twice the source: what four times?",
+        "Twice the source: what grows most?",
     ),
     "all": "Summed up",
     "start": "Ids go in below and come out on top as logits, through **{count} boxes**. Each is "
