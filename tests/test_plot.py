@@ -255,6 +255,12 @@ def test_numbers_that_would_meet_on_a_phone_are_fewer_and_do_not_turn():
     assert 4 <= len(numbers) < many
     boxes = [label.get_window_extent() for label in numbers]
     assert all(one.x1 < other.x0 for one, other in pairwise(boxes))
+    doubled = 1000 * 2 ** np.arange(8)
+    (axes,) = plots.curves({"a": (doubled, doubled)}, log="x").axes  # each place has its number
+    layouts.stack(axes.figure)
+    shown = [label for label in axes.get_xticklabels() if label.get_visible()]
+    assert [label.get_text() for label in shown] == ["1000", "4000", "16000", "64000"]
+    assert {label.get_rotation() for label in shown} == {0}
 
 
 def test_names_stand_at_the_ends_of_lines_instead_of_in_the_legend():

@@ -162,6 +162,9 @@ def _part_names(axes):
     if any(one.x1 + gap > other.x0 > one.x0 for one, other in pairwise(places)):
         if isinstance(numbers := axes.xaxis.get_major_locator(), MaxNLocator):
             numbers.set_params(nbins=5)
+        elif all(re.fullmatch(r"−?[\d.]+", name.get_text()) for name in names):
+            for name in names[1::2]:
+                name.set_visible(False)
         else:
             axes.tick_params(axis="x", labelrotation=90)
 
