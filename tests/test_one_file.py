@@ -10,6 +10,7 @@ import pytest
 from keras import ops
 
 import nlp104
+from experiments.one_file_starts import begin_alike
 from nlp104 import one_file
 from nlp104.data import grammar
 from nlp104.one_file import END, PADDING, START, UNKNOWN, Batches, Transformer, Vocabulary
@@ -275,3 +276,23 @@ def test_it_trains_on_a_file_from_the_terminal(tmp_path, pairs):
         cwd=ROOT,
     ).stdout
     assert "0.0% of 5 sentences never seen are exactly right" in said
+
+
+def test_starts_alike_have_one_matrix_for_queries_keys_and_values_and_all_else_as_it_was():
+    keras.utils.set_random_seed(104)
+    model = Transformer(SOURCE_WORDS, TARGET_WORDS, DEPTH, DIM, INNER, HEADS)
+    model((SOURCE, TARGET))
+    before = {weight.path: ops.convert_to_numpy(weight) for weight in model.weights}
+    begin_alike(model)
+    after = {weight.path: ops.convert_to_numpy(weight) for weight in model.weights}
+    looks = [layer.attention for layer in model.encoder_layers]
+    looks += [look for la in model.decoder_layers for look in (la.look_back, la.look_across)]
+    for look in looks:
+        queries, keys, values = (
+            ops.convert_to_numpy(dense.kernel)
+            for dense in (look.to_query, look.to_key, look.to_value)
+        )
+        np.testing.assert_array_equal(keys, queries)
+        np.testing.assert_array_equal(values, queries)
+    changed = {path for path in before if not np.array_equal(before[path], after[path])}
+    assert changed == {dense.kernel.path for x in looks for dense in (x.to_key, x.to_value)}
