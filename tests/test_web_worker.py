@@ -123,7 +123,8 @@ REFUSED = {
     "a book": ({"text": "a" * 10_000}, "Expected at most 5000 characters. Received: 10000."),
     "two beams": ({"beams": 2}, "Expected 1 beam (greedy) or 4. Received: 2."),
     "no number of beams": ({"beams": "4"}, "Expected 1 beam (greedy) or 4. Received: 4."),
-    "a penalty below 0": ({"alpha": -1}, "Expected a length penalty alpha of at least 0."),
+    "a penalty below 0": ({"alpha": -1}, "Expected a length penalty alpha from 0 to 10."),
+    "a penalty above 10": ({"alpha": 11}, "Expected a length penalty alpha from 0 to 10."),
     "no list of heads": ({"off": 3}, "Expected a list of heads to switch off. Received: number."),
     "no such layer": (
         {"off": [["cross", 2, 0]]},
