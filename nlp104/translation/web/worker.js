@@ -90,7 +90,7 @@ nlp104web.engine = (() => {
       expect(typeof text === "string", "a sentence as a string", text === null ? "null" : typeof text);
       expect(!/\p{Surrogate}/u.test(text), "Unicode", "half a character");
       expect(BEAMS.includes(beams), "1 beam (greedy) or 4", String(beams));
-      expect(alpha >= 0 && alpha <= 10, "a length penalty alpha from 0 to 10", String(alpha));
+      expect(Number.isFinite(alpha) && alpha >= 0 && alpha <= 10, "a length penalty alpha from 0 to 10", String(alpha));
       expect(text.length <= LARGEST, `at most ${LARGEST} characters`, text.length);
       const ids = this.source.encode(text);
       expect(ids.length, "a sentence to translate", "an empty one");
