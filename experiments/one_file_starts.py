@@ -48,11 +48,13 @@ def score(seed, alike):
 
 def begin_alike(model):
     """Copies each attention's first matrix of queries to its keys and values."""
-    for layer in model.encoder_layers + model.decoder_layers:
-        for name in ("attention", "look_back", "look_across"):
-            if attention := getattr(layer, name, None):
-                for other in (attention.to_key, attention.to_value):
-                    other.set_weights(attention.to_query.get_weights())
+    looks = [layer.attention for layer in model.encoder_layers]
+    for layer in model.decoder_layers:
+        looks += layer.look_back, layer.look_across
+    for look in looks:
+        first = look.to_query.get_weights()
+        look.to_key.set_weights(first)
+        look.to_value.set_weights(first)
 
 
 def main(arguments=None):
