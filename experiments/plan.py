@@ -2,9 +2,10 @@
 
     python -m experiments.plan --data fra.txt
 
-measures here what a pair costs on the way into a model (bytes, tokens, seconds), and simulates the
-two things that one machine does not have: devices that wait for the slowest of them, and devices
-that fail. Writes ``results/plan/plan.json``; the page *A thousand devices, on paper* shows it.
+measures here what a pair costs on the way into a model (bytes, tokens, seconds). Of the two things
+that one machine does not have, it simulates devices that wait for the slowest of them, and computes
+what devices cost that fail. Writes ``results/plan/plan.json``; the page *A thousand devices, on
+paper* shows it.
 """
 
 import argparse
@@ -81,71 +82,80 @@ def megabytes_per_second(size=300):
         return size / (time.perf_counter() - begun)
 
 
+def english_lengths():
+    """Of the sentences of por-eng, in sub-words: the most uneven of our corpora."""
+    stored = json.loads(results.read("corpora/por-eng.json"))["lengths"]["en"]
+    return np.repeat(np.arange(len(stored)), stored)
+
+
 def costs_of(rows, longest):
     """Operations of a step of the paper's base model, for all lengths up to the longest."""
     return np.array([step_flops(BASE, rows, n, n) for n in range(longest + 1)], float)
 
 
-def used(lengths, way, devices, steps=200, seed=SEED):
-    """The share of the operations of all devices that serves real tokens.
-
-    A step ends when the slowest device has ended, and what the others could have computed in the
-    meantime is lost; so is what is computed for padding.
+def steps(lengths, way, devices, count, seed=SEED):
+    """What the devices compute in each of some steps, and how much of it is for real tokens.
 
     Args:
         lengths: Lengths of sentences to draw from, source and target alike.
         way: One of `WAYS`.
         devices: How many compute gradients that are added up.
-        steps: How many are simulated.
+        count: How many steps are simulated.
         seed: Of the drawing.
 
-    Returns:
-        A number between 0 and 1.
+    Yields:
+        `(costs, real)` of one step: operations of each device, `[devices]`.
     """
     rng = np.random.default_rng(seed)
     padded = -(-lengths // BUCKET) * BUCKET
     of_one = costs_of(1, padded.max())
-    done = offered = 0.0
     kinds, shares = np.unique(padded, return_counts=True)
     # Batches have a budget of positions: short sentences make fewer batches.
     shares = shares * kinds / np.sum(shares * kinds)
-    for _ in range(steps):
+    for _ in range(count):
         if way == WAYS[0]:
             drawn = rng.choice(lengths, (devices, ROWS))
-            costs = ROWS * of_one[drawn.max(axis=1)]
-            done += of_one[drawn].sum()
-        else:
-            size = 1 if way == WAYS[2] else devices
-            kind = np.broadcast_to(rng.choice(kinds, size, p=shares), devices)
-            costs = BUDGET // kind * of_one[kind]
-            for k, number in zip(*np.unique(kind, return_counts=True), strict=True):
-                rows = BUDGET // k * number
-                done += of_one[rng.choice(lengths[padded == k], rows)].sum()
+            yield ROWS * of_one[drawn.max(axis=1)], of_one[drawn].sum(axis=1)
+            continue
+        size = 1 if way == WAYS[2] else devices
+        kind = np.broadcast_to(rng.choice(kinds, size, p=shares), devices)
+        real = np.empty(devices)
+        for k, number in zip(*np.unique(kind, return_counts=True), strict=True):
+            drawn = rng.choice(lengths[padded == k], (number, BUDGET // k))
+            real[kind == k] = of_one[drawn].sum(axis=1)
+        yield BUDGET // kind * of_one[kind], real
+
+
+def used(lengths, way, devices, count=200, seed=SEED):
+    """The share of the operations of all devices that serves real tokens, in some `steps`.
+
+    A step ends when the slowest device has ended, and what the others could have computed in the
+    meantime is lost; so is what is computed for padding.
+    """
+    done = offered = 0.0
+    for costs, real in steps(lengths, way, devices, count, seed):
+        done += real.sum()
         offered += devices * costs.max()
     return done / offered
 
 
-def lost(interval, save, devices, hours=HOURS, days=200, seed=SEED):
+def lost(interval, save, devices, hours=HOURS):
     """The share of the time that is lost with a state saved every `interval` hours.
 
-    By saving, and by computing again what a failure of any device has cost.
+    By saving, and by computing again what a failure of any device has cost. Failures come at
+    random, with equal chances in every hour: then a period of work and saving ends without one
+    with probability e^(-length / mean time to a failure), and of the periods begun after a failure
+    1 / (e^(length / mean time) - 1) are completed on average.
 
     Args:
         interval: Hours of work between two states.
         save: Hours that saving takes.
         devices: How many there are; all wait for the one that failed.
         hours: Of one device between two failures, on average.
-        days: That are simulated.
-        seed: Of the failures.
     """
-    rng = np.random.default_rng(seed)
-    clock = kept = 0.0
-    while clock < 24 * days:
-        until = rng.exponential(hours / devices)
-        periods = int(until // (interval + save))
-        kept += periods * interval
-        clock += until
-    return 1 - kept / clock
+    every = hours / devices
+    completed = 1 / np.expm1((interval + save) / every)
+    return float(1 - interval * completed / every)
 
 
 def best_interval(save, devices, hours=HOURS):
@@ -163,8 +173,7 @@ def epoch_days(weights, tokens, devices):
 
 def plan(data):
     """The record: what was measured, and what was simulated."""
-    stored = json.loads(results.read("corpora/por-eng.json"))["lengths"]["en"]
-    lengths = np.repeat(np.arange(len(stored)), stored)
+    lengths = english_lengths()
     pair = pair_costs(data)
     tokens = PAIRS * (pair["source tokens"] + pair["target tokens"])
     return {
@@ -192,7 +201,10 @@ def plan(data):
 def waiting_table(record):
     """What is used, as Markdown."""
     first, *others = (f"{n:,}" for n in DEVICES)
-    lines = [f"| used by | {first} device | {' | '.join(others)} |", "|---|--:|--:|--:|--:|"]
+    lines = [
+        f"| for real tokens, of | {first} device | {' | '.join(others)} |",
+        "|---|--:|--:|--:|--:|",
+    ]
     for way, shares in record["used"].items():
         lines.append(f"| {way} | {' | '.join(f'{share:.0%}' for share in shares.values())} |")
     return "\n".join(lines)

@@ -33,7 +33,7 @@ from nlp104.training.pipeline import (
     read_corpus,
     train_tokenizers,
 )
-from nlp104.training.run_record import describe, write_record
+from nlp104.training.run_record import describe, read_record, write_record
 from nlp104.training.settings import PATHS, complete_settings
 from nlp104.translation.translator import Translator, save_tokenizers
 
@@ -108,6 +108,9 @@ def main(arguments=None):
     if options.anneal:
         given |= {"learning_rate": options.anneal, "warmup_steps": 1, "decay": "linear"}
         given["average"] = 1  # where the last steps are small, nothing is left to smooth
+    if options.start:
+        begun = read_record(options.start)["settings"]
+        given |= {name: begun[name] for name in ("tokens", "vocabulary_size", "shared_vocabulary")}
     settings = complete_settings(SETTINGS | given)
     corpus = read_corpus(settings, None)
     start = load_translator(options.start) if options.start else None

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -267,18 +268,22 @@ def test_a_shared_page_shows_what_it_is_about():
     assert (BOOK / "assets" / "preview.png").is_file()
 
 
-def test_the_pictures_are_those_that_the_script_draws():
-    figures = script(BOOK / "assets" / "make_figures.py")
-    for name, content in figures.pictures().items():
+@pytest.mark.parametrize("drawer", ["make_figures.py", "make_plan_figures.py"])
+def test_the_pictures_are_those_that_the_script_draws(drawer, monkeypatch):
+    monkeypatch.setattr(sys, "path", [*sys.path])  # the second imports the first
+    for name, content in script(BOOK / "assets" / drawer).pictures().items():
         assert (BOOK / "assets" / name).read_text(encoding="utf-8") == content, name
 
 
 def test_the_page_leaves_room_for_a_picture_that_has_not_come_yet():
     css = (BOOK / "assets" / "house.css").read_text(encoding="utf-8")
-    width, height = re.findall(r"aspect-ratio: (\d+) / (\d+); width: \1px", css)[0]
-    for theme in ("light", "dark"):
-        picture = (BOOK / "assets" / f"overview-{theme}.svg").read_text(encoding="utf-8")
-        assert f'viewBox="0 0 {width} {height}"' in picture
+    rule = r'img\[src\*="([a-z-]+)"\] \{ aspect-ratio: (\d+) / (\d+); width: \2px'
+    sizes = {name: size for name, *size in re.findall(rule, css)}
+    assert set(sizes) == {"overview-", "plan-waiting-", "plan-loss-"}
+    for name, (width, height) in sizes.items():
+        for theme in ("light", "dark"):
+            picture = (BOOK / "assets" / f"{name}{theme}.svg").read_text(encoding="utf-8")
+            assert f'viewBox="0 0 {width} {height}"' in picture
 
 
 def test_the_page_uses_the_colours_of_the_figures():

@@ -87,6 +87,7 @@ def test_a_run_begins_with_the_weights_and_words_of_another(tmp_path, monkeypatc
     Path("held.tsv").write_text("b a\td c\n", encoding="utf-8")
     places = ["--validation", "held.tsv", "--test", "held.tsv", "--epochs", "1"]
     r_drop.main(["first", "--data", "pairs.tsv", *places])
+    monkeypatch.setattr(r_drop, "SETTINGS", r_drop.SETTINGS | {"tokens": "word"})
     again = ["--start", "first", "--anneal", "1e-20", "--agreement", "5"]
     r_drop.main(["second", "--data", "more.tsv", *places, *again])
     first, second = Translator.load("first"), Translator.load("second")
@@ -97,6 +98,7 @@ def test_a_run_begins_with_the_weights_and_words_of_another(tmp_path, monkeypatc
     record = read_record("second")
     assert (record["agreement"], record["data"]["pairs"]["train"]) == (5.0, 3)
     settings = record["settings"]
+    assert settings["tokens"] == "whitespace"  # the vocabulary is that of the first
     assert (settings["decay"], settings["learning_rate"], settings["warmup_steps"]) == (
         "linear",
         1e-20,

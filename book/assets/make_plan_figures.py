@@ -1,0 +1,195 @@
+"""Draw the two pictures of the page *A thousand devices, on paper* as SVG, light and dark.
+
+    python book/assets/make_plan_figures.py
+
+From `experiments.plan`: one simulated step of eight devices, and what failures and saving cost. Letters are as large as they must be on a phone.
+"""
+
+import json
+import math
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parents[1])]
+
+from make_figures import box, palette, svg, text  # noqa: E402
+
+from experiments import plan  # noqa: E402
+
+WIDTH = 560
+WAITING_HEIGHT, LOSS_HEIGHT = 434, 360
+LETTER = 17
+DEVICES = 8
+
+
+def hatch(colors):
+    """Padding, as everywhere in the book: stripes."""
+    return (
+        '<defs><pattern id="padding" width="7" height="7" patternUnits="userSpaceOnUse" '
+        f'patternTransform="rotate(45)"><path d="M0 0V7" stroke="{colors["quiet"]}" '
+        'stroke-width="2.5"/></pattern></defs>'
+    )
+
+
+def typical_step(way, record, lengths):
+    """Of the simulated steps the one with the share of real tokens that all have on average."""
+    share = record["used"][way][str(DEVICES)]
+    return min(
+        plan.steps(lengths, way, DEVICES, 200),
+        key=lambda step: abs(step[1].sum() / DEVICES / step[0].max() - share),
+    )
+
+
+def waiting(colors, record, lengths):
+    """A bar for each device: for real tokens, for padding, and waiting."""
+    left, right, thick = 66, WIDTH - 14, 13
+    ink, quiet = colors["ink"], colors["quiet"]
+    parts = [hatch(colors)]
+    for x, fill, stroke, word in (
+        (14, quiet, "none", "real tokens"),
+        (174, "url(#padding)", quiet, "padding"),
+        (304, "none", colors["line"], "waiting"),
+    ):
+        parts.append(box(x, 8, 24, thick + 2, fill, stroke, 1))
+        parts.append(text(x + 32, 22, word, ink, LETTER, "start"))
+    for panel, (way, title) in enumerate(
+        (
+            (plan.WAYS[0], "sentences at random"),
+            (plan.WAYS[1], "batches by length"),
+        )
+    ):
+        top = 62 + 188 * panel
+        share = record["used"][way][str(DEVICES)]
+        parts.append(
+            text(
+                14,
+                top,
+                f"{title}: {share:.0%} is for real tokens",
+                ink,
+                LETTER,
+                "start",
+                700,
+            )
+        )
+        costs, real = typical_step(way, record, lengths)
+        for device, (cost, served) in enumerate(zip(costs, real, strict=True)):
+            y = top + 14 + 18 * device
+            unit = (right - left) / costs.max()
+            done, busy = left + unit * served, left + unit * cost
+            parts.append(text(left - 12, y + 12, device + 1, quiet, 15, "end"))
+            parts.append(bar(left, done, y, thick, quiet, "none"))
+            parts.append(bar(done, busy, y, thick, "url(#padding)", quiet))
+            if busy < right - 1:
+                parts.append(bar(busy, right, y, thick, "none", colors["line"]))
+    parts.append(
+        text(left, WAITING_HEIGHT - 8, "the step begins", quiet, 15, "start")
+    )
+    parts.append(text(right, WAITING_HEIGHT - 8, "and ends", quiet, 15, "end"))
+    return svg(WIDTH, WAITING_HEIGHT, "".join(parts))
+
+
+def bar(left, right, y, height, fill, stroke):
+    """A piece of a bar, with straight corners so that pieces join."""
+    return (
+        f'<rect x="{left:.1f}" y="{y}" width="{right - left:.1f}" height="{height}" '
+        f'fill="{fill}" stroke="{stroke}" stroke-width="1"/>'
+    )
+
+
+def loss(colors, record):
+    """A curve for each number of devices, over the minutes between two states."""
+    ink, quiet = colors["ink"], colors["quiet"]
+    left, right, top, bottom = 62, WIDTH - 66, 52, LOSS_HEIGHT - 58
+
+    def place(minutes, share):
+        x = left + (right - left) * math.log(minutes) / math.log(600)
+        y = bottom - (bottom - top) * math.log(share / 0.001) / math.log(
+            0.25 / 0.001
+        )
+        return x, y
+
+    parts = [
+        text(
+            14,
+            24,
+            "time lost",
+            ink,
+            LETTER,
+            "start",
+            700,
+        )
+    ]
+    for share in (0.001, 0.01, 0.1):
+        _, y = place(1, share)
+        parts.append(
+            f'<path d="M{left} {y:.1f}H{right}" stroke="{colors["line"]}" stroke-width="1"/>'
+        )
+        parts.append(
+            text(
+                left - 8,
+                round(y + 5, 1),
+                f"{100 * share:g} %",
+                quiet,
+                15,
+                "end",
+            )
+        )
+    for minutes, word in (
+        (1, "1 min"),
+        (10, "10 min"),
+        (60, "1 hour"),
+        (600, "10 hours"),
+    ):
+        x, _ = place(minutes, 0.01)
+        parts.append(text(round(x, 1), bottom + 24, word, quiet, 15))
+    parts.append(
+        text(
+            (left + right) / 2,
+            LOSS_HEIGHT - 10,
+            "from one saved state to the next",
+            quiet,
+            LETTER,
+        )
+    )
+    for devices, dashes in ((8, "2 5"), (64, "9 5"), (1000, "none")):
+        points = [
+            place(minutes, plan.lost(minutes / 60, plan.SAVE, devices))
+            for minutes in (600 ** (step / 60) for step in range(61))
+        ]
+        path = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
+        parts.append(
+            f'<path d="M{path}" fill="none" stroke="{colors["ink"]}" stroke-width="2.5" '
+            f'stroke-dasharray="{dashes}"/>'
+        )
+        best = record["best interval, minutes"][str(devices)]
+        x, y = place(best, plan.lost(best / 60, plan.SAVE, devices))
+        parts.append(
+            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="6" fill="{colors["box"]}" '
+            f'stroke="{colors["ink"]}" stroke-width="2.5"/>'
+        )
+        x, y = points[-1]
+        word = f"{devices:,}"
+        parts.append(
+            text(right + 10, round(y + 5, 1), word, ink, LETTER, "start")
+        )
+    parts.append(text(WIDTH - 6, 24, "devices", ink, LETTER, "end"))
+    return svg(WIDTH, LOSS_HEIGHT, "".join(parts))
+
+
+def pictures():
+    """All of them, by file name."""
+    record = json.loads(plan.PATH.read_text(encoding="utf-8"))
+    lengths = plan.english_lengths()
+    made = {}
+    for theme, name in enumerate(("light", "dark")):
+        made[f"plan-waiting-{name}.svg"] = waiting(
+            palette(theme), record, lengths
+        )
+        made[f"plan-loss-{name}.svg"] = loss(palette(theme), record)
+    return made
+
+
+if __name__ == "__main__":
+    for name, content in pictures().items():
+        (HERE / name).write_text(content, encoding="utf-8")
