@@ -239,10 +239,12 @@ def test_places_without_any_bar_say_so_once_and_missing_bars_say_nothing():
 
 def test_names_that_would_meet_on_a_phone_stand_upright():
     long, short = ["longest of all", "random", "width 8", "width 4"], ["a", "b", "c", "d"]
-    for names, angle in ((long, 90), (short, 0)):
-        figure = plots.bars({"a": [1, 2, 3, 4]}, names)
+    heads = [f"{layer}.{head}" for layer in range(1, 6) for head in range(1, 5)]
+    for names, angle in ((long, 90), (short, 0), (heads, 90)):
+        figure = plots.bars({"a": range(len(names))}, names)
         layouts.stack(figure)
-        assert {label.get_rotation() for label in figure.axes[0].get_xticklabels()} == {angle}
+        labels = figure.axes[0].get_xticklabels()
+        assert {(label.get_rotation(), label.get_visible()) for label in labels} == {(angle, True)}
 
 
 def test_numbers_that_would_meet_on_a_phone_are_fewer_and_do_not_turn():

@@ -155,18 +155,26 @@ def _narrow_numbers(axes, cell):
 
 
 def _part_names(axes):
-    """Parts what would meet under an axis: names stand upright, numbers become fewer."""
+    """Parts what would meet under an axis: names stand upright, numbers of a scale become fewer."""
     names = [label for label in axes.get_xticklabels() if label.get_text()]
     places = [name.get_window_extent() for name in names]
     gap = max((LETTER * name.get_fontsize() / 72 for name in names), default=0) * axes.figure.dpi
     if any(one.x1 + gap > other.x0 > one.x0 for one, other in pairwise(places)):
         if isinstance(numbers := axes.xaxis.get_major_locator(), MaxNLocator):
             numbers.set_params(nbins=5)
-        elif all(re.fullmatch(r"−?[\d.]+", name.get_text()) for name in names):
+        elif _is_scale([name.get_text() for name in names], axes.get_xscale()):
             for name in names[1::2]:
                 name.set_visible(False)
         else:
             axes.tick_params(axis="x", labelrotation=90)
+
+
+def _is_scale(names, kind):
+    """Whether these are numbers that go on evenly: 1.1, 1.2, 2.1 are names of heads."""
+    if not all(re.fullmatch(r"−?[\d.]+", name) for name in names):
+        return False
+    steps = np.diff([float(name.replace("−", "-")) for name in names])
+    return kind == "log" or np.allclose(steps, steps[0])
 
 
 def _thin_names(axes, cell):
