@@ -58,7 +58,7 @@ def read_card(directory: str | Path) -> dict[str, Any]:
     Returns:
         A dictionary of `languages`, the codes of the language from which and of that to which it
         translates, and of `examples`, sentences. Each is empty where nothing is recorded. And of
-        `attribution`, a sentence, where those are to be named whose text it learnt from.
+        `attribution`, a sentence, where those are to be named whose text it learned from.
 
     Raises:
         ValueError: If ``card.json`` or ``run.json`` is damaged.

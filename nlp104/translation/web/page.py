@@ -58,7 +58,7 @@ def page(translator: Translator, name: str, card: Mapping[str, Any] | None = Non
         translator: `nlp104.translation.Translator`.
         name: What the page calls the model.
         card: What `nlp104.translation.pretrained.read_card` returns: the codes of the `languages`,
-            `examples` to try, and under `attribution` whose sentences it learnt from.
+            `examples` to try, and under `attribution` whose sentences it learned from.
 
     Returns:
         The page as HTML.
