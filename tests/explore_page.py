@@ -143,8 +143,9 @@ class Reader:
 class Drawn:
     """One state of a scene."""
 
-    def __init__(self, marks, caption, table, state, height):
+    def __init__(self, marks, caption, table, state, height, focus=None):
         self.marks, self.caption, self.state, self.height = marks, caption, state, height
+        self.focus = focus
         self.rows, self.columns = table["rows"], table["columns"]
         self.values = np.array(table["values"], dtype="float64")  # NaN: hidden or not yet known
 

@@ -349,6 +349,32 @@ def test_a_phone_shows_one_tower_and_a_glyph_of_both(reader):
             assert bool(marks(slim, f"{other}tok")) == (other == tower)
 
 
+@needs_browser
+def test_on_a_phone_every_step_happens_on_the_screen(reader, page):
+    """Wherever the page was scrolled: the box of the step is above the sentence that tells it."""
+    reader.open(page, width=390)
+    reader.evaluate("document.body.style.padding = '900px 0'")
+    look = """(step, from) => {
+      const root = document.querySelector('.explore'), slider = root.querySelector('input');
+      scrollTo(0, from);
+      slider.value = step;
+      slider.dispatchEvent(new Event('input'));
+      const { box, tower } = JSON.parse(root.querySelector('script').textContent).steps[step];
+      const act = box === 'mem' ? box : `${tower}:${box}`;
+      const lit = root.querySelector(`[data-act="box:${act}"] rect`).getBoundingClientRect();
+      const sentence = root.querySelector('figcaption').getBoundingClientRect();
+      return [lit.top, sentence.top - lit.bottom, innerHeight - sentence.bottom];
+    }"""
+    for step in range(len(STEPS)):
+        for start in (700, 900, 1100):
+            above, below, room = reader.call(look, step, start)
+            assert above >= 0, (step, start)
+            assert below >= 0, (step, start)
+            assert room >= 0, (step, start)
+    reader.evaluate("document.body.style.padding = 0")
+    reader.dress()
+
+
 # --- captions, other sentences, bad input ---
 
 

@@ -77,7 +77,7 @@ nlp104.scene("evolution", (data, { sum, range, transpose, multiply, most, softma
     const name = `**${C.rows[row].replace("?", "")}**`, seen = H.A[row], peak = seen.indexOf(Math.max(...seen)), noun = data.nouns[best.indexOf(winner)];
     const captions = [
       `Somebody outside asks: what here can be ${name}? A small network scores every word, and the answer is their mean. It finds **${C.words[peak]}** ([a|**${write(seen[peak])}**]), but only because the question already says that it ${state.ending === "wide" ? "is a place" : "lives"}.`,
-      `A score is a dot product now: nothing to learn, one multiplication. With long vectors it is all or nothing: [a|**${write(seen[peak])}**] for **${C.words[peak]}**, and where the softmax is so sure, hardly anything can still be learnt.`,
+      `A score is a dot product now: nothing to learn, one multiplication. With long vectors it is all or nothing: [a|**${write(seen[peak])}**] for **${C.words[peak]}**, and where the softmax is so sure, hardly anything can still be learned.`,
       `Divided by √8 the scores are calmer: **${C.words[peak]}** gets [a|**${write(seen[peak])}**], the others keep a share, and a mistake can still be mended.`,
       `A matrix of queries: both questions are answered by one product, and no row notices the other. Still they come from outside.`,
       `Words are found by one view of them, the [k|key], and hand over another, the [v|value]. What comes out are no inputs any more, but votes.`,

@@ -115,7 +115,7 @@ nlp104.scene("machine", (data, { sum, range, write, area, label, token, wire, li
       put("memn", shelf.x + shelf.w / 2, shelf.y - 12, "**memory**", { muted: !done });
       put("mems", shelf.x + shelf.w / 2, shelf.y + shelf.h + 12, `${n} × ${sizes.width}`, { muted: true });
     } else if (shown === "enc") put("memn", shelf.x + shelf.w / 2, shelf.y - 11, `**memory** ${n} × ${sizes.width}`, { muted: !done });
-    if (both || shown === "dec" || done) slots.forEach(({ pill }, j) => M.push(token(`m${j}`, pill, { word: source[j], size: SIZE, turn: E.turned, bare: j !== follow || at.box === "cross", muted: !done, hit: both ? box(pill.x, pill.y - 4, Math.max(28, pill.w), 30) : box(pill.x, pill.y - 11, pill.w, pill.h + 11), ...pick("follow", both ? `m:${j}:0` : `m:0:${j}`, j, j === follow, `follow ${bare(source[j])}`) })));
+    if (both || shown === "dec" || done) slots.forEach(({ pill }, j) => M.push(token(`m${j}`, pill, { word: source[j], size: SIZE, turn: E.turned, bare: j !== follow || shown !== "enc", muted: !done, hit: both ? box(pill.x, pill.y - 4, Math.max(28, pill.w), 30) : box(pill.x, pill.y - 11, pill.w, pill.h + 11), ...pick("follow", both ? `m:${j}:0` : `m:0:${j}`, j, j === follow, `follow ${bare(source[j])}`) })));
 
     // Vectors on their way through a tower, with the number and the position of each token.
     const travel = (tower, name, list, now) => {
@@ -138,7 +138,7 @@ nlp104.scene("machine", (data, { sum, range, write, area, label, token, wire, li
       source.forEach((word, i) => M.push(token(`e${i}`, box(E.xs[i] - E.sized[i] / 2 + 1, E.rows.tok.y, E.sized[i] - 2, E.pill), { word, size: SIZE, turn: E.turned, chosen: i === follow, ...pick("follow", `e:0:${i}`, i, i === follow, `follow ${bare(word)}`) })));
       travel("enc", done ? "add2" : at.box, range(n), follow);
     }
-    if (done) slots.forEach(({ x, y }, i) => chip(`encv${i}`, vectors.enc.add2[i], x, y, { lit: i === follow }));
+    if (done) slots.forEach(({ x, y }, i) => chip(`encv${i}`, vectors.enc.add2[i], x, y, { lit: i === follow && shown === "enc" }));
     if (view.includes("dec") && turn >= 0) {
       const { rows, xs, sized } = D, out = at.box === "out", high = rows.out.y - D.pill - 7;
       const pill = (key, i, y, word, look) => M.push(token(key, box(xs[i] - sized[i] / 2 + 1, y, sized[i] - 2, D.pill), { word, size: SIZE, turn: D.turned, ...look }));
@@ -187,7 +187,8 @@ nlp104.scene("machine", (data, { sum, range, write, area, label, token, wire, li
       put(`p${i}`, x + room, y, write(p, p < 0.01 ? 4 : 2), { anchor: "end", strong: !i });
     });
 
-    return { marks: M, height: L.depth, caption: data.about[open] ?? (Array.isArray(at.said) ? at.said[follow] : at.said), table: tabulate(at) };
+    const { y, h } = at.box === "mem" ? shelf : towers[shown].rows[at.box], focus = out ? [0, y + h] : [y - 34, y + h + 30];
+    return { marks: M, height: L.depth, caption: data.about[open] ?? (Array.isArray(at.said) ? at.said[follow] : at.said), table: tabulate(at), focus };
   }
 
   function tabulate({ tower, box, turn }) {

@@ -6,7 +6,7 @@
 //   chapters,                    one name for each step; neighbours with one name are one chapter
 //   options: [{name, label, values: [[value, text], …], when(state, width)}],
 //   equation, lit(state),        HTML with data-term="…"; the terms that are lit
-//   draw(state, width) → {marks, height, caption, table: {caption, rows, columns, values}},
+//   draw(state, width) → {marks, height, caption, table: {caption, rows, columns, values}, focus},
 //   press(state, action), move(state, step), option(state, name, value),
 //   slide(state, action, value)  change the state; the last where a mark is pulled that has
 //                                slide: {value, low, high, by, length}, in pixels, upwards
@@ -88,7 +88,7 @@ nlp104.scene ??= (() => {
     function show({ still = calm.matches, write: note = true, texts = false } = {}) {
       if (!width) return;
       if (texts) reserve(); // there may be others now
-      const { marks, height, caption: words, table: numbers } = scene.draw(state, width);
+      const { marks, height, caption: words, table: numbers, focus } = scene.draw(state, width);
       set(drawing, { width, height: Math.ceil(height), viewBox: `0 0 ${width} ${Math.ceil(height)}` });
       picture.draw(marks, still);
       const html = rich(words);
@@ -115,6 +115,7 @@ nlp104.scene ??= (() => {
       if (numbers && !playing) table.replaceChildren(...tabulate(numbers));
       Object.assign(root.dataset, { step: state.step, state: JSON.stringify(state) });
       if (note && !playing) remember();
+      return focus;
     }
     const tabulate = ({ caption: title, rows, columns, values }) => [
       make("caption", {}, plain(title)), make("tr", {}, make("td"), ...columns.map((column) => make("th", { scope: "col" }, column))),
@@ -141,7 +142,14 @@ nlp104.scene ??= (() => {
       if (!keep) pause(false);
       state.step = limit(step, 0, steps - 1);
       scene.move?.(state, state.step);
-      show();
+      const focus = show();
+      if (focus && width < 560) bring(...focus);
+    }
+    // A tall drawing on a phone: the heights where the step happens come out from behind the caption, or from above the screen.
+    function bring(from, to) {
+      const { top } = stage.getBoundingClientRect(), roof = parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop) || 0;
+      const below = top + to + 12 - caption.getBoundingClientRect().top, above = top + from - roof, by = below > 0 ? Math.min(below, above) : Math.min(0, above);
+      if (by) scrollBy({ top: by, behavior: calm.matches ? "auto" : "smooth" });
     }
     function play() {
       if (state.step === steps - 1) go(0);
@@ -165,13 +173,11 @@ nlp104.scene ??= (() => {
       scene.press(state, element.dataset.act.split(":"));
       show({ texts: true });
     }
-
     function pull(element, value) {
       pause(false);
       const { low, high, by } = picture.slider(element);
       scene.slide(state, element.dataset.act.split(":"), limit(tidy(Math.round(value / by) * by), low, high));
     }
-
     // ----- hands and keys -----
     drawing.addEventListener("pointerdown", (event) => {
       const held = event.target.closest('[role="slider"]');
@@ -285,6 +291,7 @@ nlp104.scene ??= (() => {
     const here = recall();
     new ResizeObserver(measure).observe(stage);
     new IntersectionObserver(([entry]) => entry.isIntersecting || pause()).observe(root);
+    new IntersectionObserver(([entry]) => root.classList.toggle("pinned", entry.isIntersecting), { rootMargin: "0px 0px -50%" }).observe(stage);
     measure();
     if (here) root.scrollIntoView();
   }

@@ -131,8 +131,9 @@ nlp104.scene("wires", (data, { range, plain, write, area, label, token, wire, li
       y += 21;
     });
 
-    const score = (i) => rows[i].mean;
+    const score = (i) => rows[i].mean, places = drawn.flatMap(({ press }) => press.filter(([kind]) => strong(kind)).map(([, place]) => place));
     return {
+      focus: k ? [Math.min(...places.map(({ y }) => y)) - 20, Math.max(...places.map(({ y, h }) => y + h)) + 20] : [0, 100],
       marks: M, height: Math.max(H, bottom), caption: k ? now[out ? "result" : "job"] : data.caption,
       table: { caption: "Scores", rows: k ? [rows[0].says, rows[k].says] : [rows[0].says], columns: data.columns, values: k ? [score(0), score(k).map((x) => (out ? x : null))] : [score(0)] },
     };
