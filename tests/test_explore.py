@@ -896,6 +896,29 @@ def test_on_a_phone_the_bar_and_its_sentence_stay_on_the_screen(reader, alone):
 
 
 @needs_browser
+@pytest.mark.parametrize("name", ["heads", "pipeline", "paths"])  # higher than what is left of 900
+def test_on_a_phone_a_step_brings_its_drawing_onto_the_screen(reader, alone, name):
+    reader.open(alone[name], width=390)
+    reader.evaluate("document.body.style.padding = '900px 0'")
+    look = """(step, from) => {
+      const root = document.querySelector('.explore');
+      const slider = root.querySelector('input[type=range]');
+      scrollTo(0, from);
+      slider.value = step;
+      slider.dispatchEvent(new Event('input'));
+      const top = (name) => root.querySelector(name)?.getBoundingClientRect().top;
+      const { bottom } = root.querySelector('.stage').getBoundingClientRect();
+      return [top('.equation') ?? top('.stage'), top('figcaption') - bottom];
+    }"""
+    for step in (1, 2, 3):
+        for start in (600, 900, 1300):
+            above, below = reader.call(look, step, start)
+            assert above > -1, (step, start)
+            assert below > -1, (step, start)
+    reader.dress()
+
+
+@needs_browser
 @pytest.mark.parametrize("name", ["wires", "machine", "devices", "evolution"])
 def test_low_marks_have_room_for_a_finger(reader, alone, name):
     """28 pixels, and none reaches over to another one."""

@@ -33,7 +33,8 @@ nlp104.scene("evolution", (data, { sum, range, transpose, multiply, most, softma
     const outlined = (x, y, w, h) => M.push(area("new", { x: x - 5, y: y - 5, w: w + 10, h: h + 10 }, { outline: true, concept: "a", radius: 8, layer: 2 }));
 
     // Left: X, and where a version has them W_Q, W_K, W_V above their products.
-    const top = 30, yX = names.length > 4 ? top + depth * tiny + (slim ? 34 : 40) : top;
+    // On a phone what follows moves up where a version has none, and the room for them is left at the end.
+    const top = 30, reserved = names.length > 4 ? depth * tiny + (slim ? 34 : 40) : 0, yX = top + (slim && step < 4 ? 0 : reserved);
     C.words.forEach((word, i) => M.push(token(`x${i}`, { x: 0, y: yX + i * rh + 3, w: pw, h: rh - 6 }, { word, size })));
     M.push(matrix("X", C.X, { x: pw + 4, y: yX, w: tiny, h: rh, max: 1, numbers: false }), label("lX", pw + 4, yX - 14, "$X$", { size: 17, concept: "r" }));
     const between = slim ? 14 : 16, at = {};
@@ -62,7 +63,7 @@ nlp104.scene("evolution", (data, { sum, range, transpose, multiply, most, softma
 
     // Right: what comes out, as votes for a noun; of several heads each has its part.
     const tally = votes(C, row), best = tally.map(sum), winner = Math.max(...best), clear = best.filter((v) => v > winner - 0.05).length === 1 && winner > 0.2;
-    const xV = x0, yV = yA + ROWS * rh + 34, scale = (slim ? W : W - x0) - pw - 60;
+    const xV = x0, yV = yA + (slim ? C.rows.length : ROWS) * rh + 34, scale = (slim ? W : W - x0) - pw - 60;
     M.push(label("lv", xV, yV - 16, `what **${C.rows[row].replace("?", "")}** takes over: votes for a noun`, { size, muted: true }));
     data.nouns.forEach((noun, n) => {
       const y = yV + n * 26, wins = clear && best[n] === winner;
@@ -84,7 +85,8 @@ nlp104.scene("evolution", (data, { sum, range, transpose, multiply, most, softma
       row === it ? `Every word asks for itself. **it** looks for an adjective and finds **${state.ending}** ([a|**${write(seen[peak])}**]). Now it knows that it ${state.ending === "wide" ? "is a place: street or bridge? The two tie" : "lives: animal or dog? The two tie"}.` : `Every word asks for itself: ${name} looks most at **${C.words[peak]}** ([a|**${write(seen[peak])}**]).`,
       row === it ? `Two questions at once. Head 1 asks for an adjective, head 2 for the nouns of the sentence, and $W_O$ adds up their votes: **it** is the **${noun}** ([v|**${write(winner)}**]).` : `In head ${head + 1} ${name} looks most at **${C.words[peak]}** ([a|**${write(seen[peak])}**]).`,
     ];
-    return { marks: M, height: slim ? yV + 4 * 26 + 6 : Math.max(yV + 4 * 26 + 6, yX + 5 * rh + 6), caption: `**${names[step]}.** ${captions[step]}`, table: { caption: `Weights of ${names[step]}`, rows: C.rows, columns: C.words, values: H.A } };
+    const bottom = yV + 4 * 26 + 6, spare = slim ? top + reserved - yX + (ROWS - C.rows.length) * rh : 0, height = slim ? bottom + spare : Math.max(bottom, yX + 5 * rh + 6);
+    return { marks: M, height, focus: step < 6 ? [-72, bottom] : [y0, bottom], caption: `**${names[step]}.** ${captions[step]}`, table: { caption: `Weights of ${names[step]}`, rows: C.rows, columns: C.words, values: H.A } };
   }
 
   // One equation for each version; what is new stands out.

@@ -142,14 +142,14 @@ nlp104.scene ??= (() => {
       if (!keep) pause(false);
       state.step = limit(step, 0, steps - 1);
       scene.move?.(state, state.step);
-      const focus = show();
-      if (focus && width < 560) bring(...focus);
+      bring(show());
     }
-    // A tall drawing on a phone: the heights where the step happens come out from behind the caption, or from above the screen.
-    function bring(from, to) {
-      const { top } = stage.getBoundingClientRect(), roof = parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop) || 0;
-      const below = top + to + 12 - caption.getBoundingClientRect().top, above = top + from - roof, by = below > 0 ? Math.min(below, above) : Math.min(0, above);
-      if (by) scrollBy({ top: by, behavior: calm.matches ? "auto" : "smooth" });
+    // On a phone what a step is about, or all that fits a screen, comes out from behind the caption or from above the screen.
+    function bring(focus) {
+      const end = (element, side) => element.getBoundingClientRect()[side], roof = parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop) || 0, floor = innerHeight - caption.offsetHeight - bar.offsetHeight - 12;
+      const [from, to] = focus?.map((y) => end(stage, "top") + y) ?? [end(equation || stage, "top"), end(stage, "bottom")];
+      const below = to - floor, above = from - roof, by = below > 0 ? Math.min(below, above) : Math.min(0, above);
+      if (by && width < 560 && (focus || to - from <= floor - roof)) scrollBy({ top: by, behavior: calm.matches ? "auto" : "smooth" });
     }
     function play() {
       if (state.step === steps - 1) go(0);
@@ -291,7 +291,7 @@ nlp104.scene ??= (() => {
     const here = recall();
     new ResizeObserver(measure).observe(stage);
     new IntersectionObserver(([entry]) => entry.isIntersecting || pause()).observe(root);
-    new IntersectionObserver(([entry]) => root.classList.toggle("pinned", entry.isIntersecting), { rootMargin: "0px 0px -50%" }).observe(stage);
+    new IntersectionObserver(([entry]) => root.classList.toggle("low", !entry.isIntersecting), { rootMargin: "0px 0px -50%" }).observe(stage);
     measure();
     if (here) root.scrollIntoView();
   }
