@@ -375,6 +375,27 @@ def test_on_a_phone_every_step_happens_on_the_screen(reader, page):
     reader.dress()
 
 
+@needs_browser
+def test_while_it_plays_a_reader_who_scrolls_away_is_not_called_back(reader, page):
+    reader.open(page, width=390)
+    reader.evaluate("document.body.style.padding = '900px 0'")
+    reader.evaluate("window.setTimeout = (next) => { window.next = next; }")
+    play = "scrollTo(0, 900); document.querySelector('.play').click()"
+    onward = "scrollTo(0, 600); next(); scrollY"
+    away = "dispatchEvent(new Event('wheel'))"
+    reader.evaluate(play)
+    assert reader.evaluate(onward) != 600
+    reader.evaluate(away)
+    assert reader.evaluate(onward) == 600
+    reader.evaluate(f"document.querySelector('.play').click(); {play}")  # pause, and on
+    assert reader.evaluate(onward) != 600
+    reader.evaluate(away)
+    assert reader.call("() => { scrollTo(0, 600); return scrollY; }") == 600
+    reader.evaluate("document.querySelector('[aria-label=\"One step on\"]').click()")
+    assert reader.evaluate("scrollY") != 600
+    reader.open(page)
+
+
 # --- captions, other sentences, bad input ---
 
 

@@ -36,7 +36,6 @@ nlp104.scene ??= (() => {
     const address = copies[name] > 1 ? `${name}-${copies[name]}` : name;
     const start = { step: 0, ...scene.start }, state = { ...start };
     root.querySelector(".instead").hidden = true;
-
     // ----- the frame -----
     const tools = make("div", { className: "tools" });
     for (const { name: option, label, values } of options)
@@ -82,9 +81,8 @@ nlp104.scene ??= (() => {
       ...(equation ? [equation] : []), stage, caption, bar, make("div", { className: "unseen" }, table),
     );
     const picture = new Stage(drawing);
-
     // ----- one state -----
-    let width = 0, playing = false, timer = 0, named = 0, room = 0, tall = 0, reserved = "";
+    let width = 0, playing = false, timer = 0, named = 0, room = 0, tall = 0, reserved = "", follow = true;
     function show({ still = calm.matches, write: note = true, texts = false } = {}) {
       if (!width) return;
       if (texts) reserve(); // there may be others now
@@ -136,13 +134,13 @@ nlp104.scene ??= (() => {
       probe.remove();
       caption.style.minHeight = `${tall}px`;
     }
-
     // ----- steps -----
     function go(step, { keep = false } = {}) {
-      if (!keep) pause(false);
+      if (!keep) follow = true, pause(false);
       state.step = limit(step, 0, steps - 1);
       scene.move?.(state, state.step);
-      bring(show());
+      const focus = show();
+      if (follow) bring(focus);
     }
     // On a phone what a step is about, or all that fits a screen, comes out from behind the caption or from above the screen.
     function bring(focus) {
@@ -153,7 +151,7 @@ nlp104.scene ??= (() => {
     }
     function play() {
       if (state.step === steps - 1) go(0);
-      playing = true;
+      playing = follow = true;
       show();
       const onward = () => {
         if (state.step >= steps - 1) return pause();
@@ -223,7 +221,6 @@ nlp104.scene ??= (() => {
       else if (key === "End") done(), go(steps - 1);
       else if (key === " ") done(), player.click();
     });
-
     // ----- the address: #name:step=3&mask=both -----
     function remember() {
       const changed = Object.entries(state).filter(([key, value]) => value !== start[key] && value !== null);
@@ -278,7 +275,6 @@ nlp104.scene ??= (() => {
         Object.assign(chapter.button.style, { left: `${chapter === now ? left : seen ? chapter.left : chapter.want}px`, width: `${chapter.long}px` });
       }
     }
-
     // ----- life on the page -----
     const measure = () => {
       const now = Math.floor(stage.clientWidth);
@@ -292,6 +288,7 @@ nlp104.scene ??= (() => {
     new ResizeObserver(measure).observe(stage);
     new IntersectionObserver(([entry]) => entry.isIntersecting || pause()).observe(root);
     new IntersectionObserver(([entry]) => root.classList.toggle("low", !entry.isIntersecting), { rootMargin: "0px 0px -50%" }).observe(stage);
+    for (const moved of ["wheel", "touchmove"]) addEventListener(moved, () => (follow = false), { passive: true }); // while it plays, the page is the reader's
     measure();
     if (here) root.scrollIntoView();
   }
