@@ -86,7 +86,7 @@ nlp104.scene("evolution", (data, { sum, range, transpose, multiply, most, softma
       row === it ? `Two questions at once. Head 1 asks for an adjective, head 2 for the nouns of the sentence, and $W_O$ adds up their votes: **it** is the **${noun}** ([v|**${write(winner)}**]).` : `In head ${head + 1} ${name} looks most at **${C.words[peak]}** ([a|**${write(seen[peak])}**]).`,
     ];
     const bottom = yV + 4 * 26 + 6, spare = slim ? top + reserved - yX + (ROWS - C.rows.length) * rh : 0, height = slim ? bottom + spare : Math.max(bottom, yX + 5 * rh + 6);
-    return { marks: M, height, focus: step < 6 ? [-72, bottom] : [y0, bottom], caption: `**${names[step]}.** ${captions[step]}`, table: { caption: `Weights of ${names[step]}`, rows: C.rows, columns: C.words, values: H.A } };
+    return { marks: M, height, focus: step < 6 ? [-72, bottom] : [y0, bottom], /* the equation above, too; last of all the votes */ caption: `**${names[step]}.** ${captions[step]}`, table: { caption: `Weights of ${names[step]}`, rows: C.rows, columns: C.words, values: H.A } };
   }
 
   // One equation for each version; what is new stands out.
