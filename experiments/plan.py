@@ -33,6 +33,7 @@ PATH = records.RESULTS / "plan" / "plan.json"
 SEED = 104
 PAIRS = 100_000_000
 DEVICES = (1, 8, 64, 1000)
+STEPS = 200  # that are simulated
 BASE, _ = TransformerConfig.split(preset("base", vocabulary_size=32_000))
 ROWS, BUDGET, BUCKET = 64, 2048, 8  # sentences, or positions, of a device's batch
 HOURS = 54 * 24 * 16_384 / 419  # of a device between failures (Llama 3, section 3.3.4)
@@ -126,7 +127,7 @@ def steps(lengths, way, devices, count, seed=SEED):
         yield BUDGET // kind * of_one[kind], real
 
 
-def used(lengths, way, devices, count=200, seed=SEED):
+def used(lengths, way, devices, count=STEPS, seed=SEED):
     """The share of the operations of all devices that serves real tokens, in some `steps`.
 
     A step ends when the slowest device has ended, and what the others could have computed in the

@@ -2,7 +2,8 @@
 
     python book/assets/make_plan_figures.py
 
-From `experiments.plan`: one simulated step of eight devices, and what failures and saving cost. Letters are as large as they must be on a phone.
+From `experiments.plan`: one simulated step of eight devices, and what failures and saving cost.
+Letters are as large as they must be on a phone.
 """
 
 import json
@@ -32,17 +33,19 @@ def hatch(colors):
     )
 
 
-def typical_step(way, record, lengths):
+def typical_step(way, share):
     """Of the simulated steps the one with the share of real tokens that all have on average."""
-    share = record["used"][way][str(DEVICES)]
     return min(
-        plan.steps(lengths, way, DEVICES, 200),
+        plan.steps(plan.english_lengths(), way, DEVICES, plan.STEPS),
         key=lambda step: abs(step[1].sum() / DEVICES / step[0].max() - share),
     )
 
 
-def waiting(colors, record, lengths):
-    """A bar for each device: for real tokens, for padding, and waiting."""
+def waiting(colors, panels):
+    """A bar for each device: for real tokens, for padding, and waiting.
+
+    Each panel has a title, the share of real tokens, and a step of `experiments.plan.steps`.
+    """
     left, right, thick = 66, WIDTH - 14, 13
     ink, quiet = colors["ink"], colors["quiet"]
     parts = [hatch(colors)]
@@ -53,14 +56,8 @@ def waiting(colors, record, lengths):
     ):
         parts.append(box(x, 8, 24, thick + 2, fill, stroke, 1))
         parts.append(text(x + 32, 22, word, ink, LETTER, "start"))
-    for panel, (way, title) in enumerate(
-        (
-            (plan.WAYS[0], "sentences at random"),
-            (plan.WAYS[1], "batches by length"),
-        )
-    ):
+    for panel, (title, share, (costs, real)) in enumerate(panels):
         top = 62 + 188 * panel
-        share = record["used"][way][str(DEVICES)]
         parts.append(
             text(
                 14,
@@ -72,7 +69,6 @@ def waiting(colors, record, lengths):
                 700,
             )
         )
-        costs, real = typical_step(way, record, lengths)
         for device, (cost, served) in enumerate(zip(costs, real, strict=True)):
             y = top + 14 + 18 * device
             unit = (right - left) / costs.max()
@@ -180,12 +176,15 @@ def loss(colors, record):
 def pictures():
     """All of them, by file name."""
     record = json.loads(plan.PATH.read_text(encoding="utf-8"))
-    lengths = plan.english_lengths()
+    panels = []
+    for way, title in zip(
+        plan.WAYS[:2], ("sentences at random", "batches by length"), strict=True
+    ):
+        share = record["used"][way][str(DEVICES)]
+        panels.append((title, share, typical_step(way, share)))
     made = {}
     for theme, name in enumerate(("light", "dark")):
-        made[f"plan-waiting-{name}.svg"] = waiting(
-            palette(theme), record, lengths
-        )
+        made[f"plan-waiting-{name}.svg"] = waiting(palette(theme), panels)
         made[f"plan-loss-{name}.svg"] = loss(palette(theme), record)
     return made
 

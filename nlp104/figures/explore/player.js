@@ -146,7 +146,7 @@ nlp104.scene ??= (() => {
     function bring(focus) {
       const end = (element, side) => element.getBoundingClientRect()[side], roof = parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop) || 0, floor = innerHeight - caption.offsetHeight - bar.offsetHeight - 12;
       const [from, to] = focus?.map((y) => end(stage, "top") + y) ?? [end(equation || stage, "top"), end(stage, "bottom")];
-      const below = to - floor, above = from - roof, by = below > 0 ? Math.min(below, above) : Math.min(0, above);
+      const below = to - floor, above = from - roof, by = Math.min(Math.max(0, below), above);
       if (by && width < 560 && (focus || to - from <= floor - roof)) scrollBy({ top: by, behavior: calm.matches ? "auto" : "smooth" });
     }
     function play() {
