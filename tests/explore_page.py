@@ -131,7 +131,7 @@ class Reader:
             """(i, width, state) => {
               const scene = scenes[i], all = { step: 0, ...scene.start, ...state };
               const { marks, ...rest } = scene.draw(all, width);
-              return { ...rest, marks: marks.flat(4).filter(Boolean), state: all };
+              return { ...rest, marks: marks.flat(Infinity).filter(Boolean), state: all };
             }""",
             figure,
             width,

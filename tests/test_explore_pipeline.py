@@ -298,6 +298,25 @@ def written(drawn, key):
 
 
 @needs_browser
+def test_what_cannot_be_pressed_is_no_button(reader, pages):
+    """The numbers of a long vector are strokes, which say so with an empty name."""
+    reader.open(pages["heads"])
+    assert sum(mark.get("act") == "" for mark in reader.draw().marks) > 10
+    for name in ("data-act", "role", "tabindex"):
+        assert reader.evaluate(f"document.querySelectorAll('.stage [{name}=\"\"]').length") == 0
+
+
+@needs_browser
+def test_only_what_is_put_into_a_caption_is_strong(reader, pages):
+    reader.open(pages["cross"])
+    steps = reader.evaluate("scenes[0].chapters.length")
+    said = [reader.draw(step=step, row=2, mask="given").caption for step in range(steps)]
+    assert any("**4** words of the other sentence" in caption for caption in said)
+    assert any("[v|values] of the other sentence, each" in caption for caption in said)
+    assert any("may look at **0** of **4** words" in caption for caption in said)
+
+
+@needs_browser
 @pytest.mark.parametrize("width", [700, 358, 288])
 def test_the_worked_example_without_a_word_about_masks(reader, pages, width):
     reader.open(pages["worked"])

@@ -19,7 +19,13 @@ FILES = imports.modules()
 EDGES = imports.graph()
 ROOMS = [room for layer in imports.LAYERS for room in layer]
 EXPORTING = [room for room in ROOMS if room not in ("cli", "figures", "utils")]
+SCRIPTS = sorted(
+    path.relative_to(ROOT)
+    for folder in ("nlp104", "tests")
+    for path in ROOT.glob(f"{folder}/**/*.js")
+)
 LONGEST = 300  # lines of a module
+WIDEST = 100  # columns of a script; of a module ruff says it
 LONGER = {
     "nlp104.data.grammar.lexicon": "a list of words, one to a line",
 }
@@ -90,6 +96,13 @@ def test_the_drawing_names_every_room_once():
 def test_a_module_can_be_read_at_a_sitting(module):
     lines = FILES[module].read_text(encoding="utf-8").count("\n")
     assert (lines > LONGEST) == (module in LONGER), f"{module} has {lines} lines"
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=str)
+def test_a_script_can_be_read_at_a_sitting_too(script):
+    lines = (ROOT / script).read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= LONGEST, f"{script} has {len(lines)} lines"
+    assert [line for line in lines if len(line) > WIDEST] == []
 
 
 @pytest.mark.parametrize("room", ROOMS)

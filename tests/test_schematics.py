@@ -74,6 +74,13 @@ def wires(svg):
     return found
 
 
+def tops_of_cells(path):
+    """The upper edge of each cell, where a path is a matrix."""
+    if "fill-opacity" not in path.get("style", ""):
+        return []
+    return [float(y) for y in re.findall(r"M[-\d.]+ ([-\d.]+)h", path.get("d"))]
+
+
 def colours(svg):
     """The concepts that are seen, apart from grey."""
     kinds = {kind for element in svg.iter() for kind in element.get("class", "").split()}
@@ -83,13 +90,18 @@ def colours(svg):
 # --- the versions ---
 
 
-def test_a_box_keeps_its_place_from_version_to_version(layout):
+def test_a_box_keeps_its_place_among_the_others_from_version_to_version(layout):
     all_places = {}
     for number in VERSIONS:
-        for words, (*place, _) in boxes(tree(DRAWINGS[f"version {number}"], layout)).items():
+        found = boxes(tree(DRAWINGS[f"version {number}"], layout))
+        level = found["softmax"][1]
+        for words, (x, y, *size, _) in found.items():
             name = {"small network": "dot product", "÷ √dk": "÷ √d"}.get(words, words)
-            all_places.setdefault(name, set()).add(tuple(place))
+            all_places.setdefault(name, set()).add((x, y - level, *size))
     all_places.pop("")  # the frames of the heads
+    inputs = all_places.pop(" ".join(versions.WORDS))
+    assert len({place[1] for place in inputs}) == 2  # nearer, until there are projections
+    assert len({(x, *size) for x, _, *size in inputs}) == 1
     parts = (
         "dot product",
         "÷ √d",
@@ -101,7 +113,7 @@ def test_a_box_keeps_its_place_from_version_to_version(layout):
         "WV",
         "WO",
     )
-    assert set(all_places) == {*parts, " ".join(versions.WORDS)}
+    assert set(all_places) == set(parts)
     for name, places in all_places.items():
         assert len(places) == 1, name
 
@@ -127,6 +139,18 @@ def test_only_what_is_new_is_lit(layout, number):
         before = tree(DRAWINGS[f"version {number - 1}"], layout)
         fresh = set(boxes(svg)) - set(boxes(before)) - {"÷ √dk"}
         assert fresh - {""} == new
+
+
+def test_no_version_is_taller_than_its_parts_need(layout):
+    heights = []
+    for number in VERSIONS:
+        svg = tree(DRAWINGS[f"version {number}"], layout)
+        heights.append(float(svg.get("viewBox").split()[3]))
+        frames = [(y, y + height) for _, y, _, height, _ in boxes(svg).values()]
+        tops = [y for path in svg.iter("path") for y in tops_of_cells(path)]
+        assert min(tops) < 30  # the output
+        assert heights[-1] - max(bottom for _, bottom in frames) < 10  # the inputs
+    assert heights[0] == heights[3] < heights[4] == heights[5] < heights[6]
 
 
 @pytest.mark.parametrize("number", VERSIONS)
@@ -202,11 +226,11 @@ def test_rows_of_matrices_are_queries_and_words(layout):
     for number in VERSIONS:
         svg = tree(DRAWINGS[f"version {number}"], layout)
         cells = [p for p in svg.iter("path") if "fill-opacity" in p.get("style", "")]
-        rows[number] = sorted(len(re.findall("z", path.get("d"))) // 4 for path in cells)
-    assert rows[0] == rows[1] == rows[2] == [1, 1, 1, 4]  # q, a, y and X
-    assert rows[3] == [2, 2, 2, 4]
-    assert rows[4] == [2, 2, 2, 4, 4, 4]
-    assert rows[5] == rows[6] == [4] * 6
+        rows[number] = sorted(len(set(tops_of_cells(path))) for path in cells)
+    assert rows[0] == rows[1] == rows[2] == [1, 1, 1, 5]  # q, a, y and X
+    assert rows[3] == [2, 2, 2, 5]
+    assert rows[4] == [2, 2, 2, 5, 5, 5]
+    assert rows[5] == rows[6] == [5] * 6
 
 
 def test_queries_come_from_outside_until_they_come_from_x(layout):

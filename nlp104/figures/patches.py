@@ -67,7 +67,7 @@ def places(similarity, columns, title=""):
 
 
 def looks(images, weights, titles):
-    """Images side by side, and below each where the class token looked.
+    """Images side by side, and below each where the class token looked, all in one scale.
 
     Args:
         images: `[image, 8, 8]`, from 0 to 16.
@@ -160,9 +160,9 @@ def _places(width, size, similarity, columns, title):
 
 
 def _looks(width, across, images, weights, titles):
-    """Rows of images, each above the weights of its patches."""
+    """Rows of images, each above the weights of its patches; last, what the tints stand for."""
     drawing, pitch = Drawing(width), width / across
-    size = min(88, pitch - 10)
+    size, most = min(88, pitch - 10), np.max(weights)
     high = 2 * size + 54
     for number, (image, weight, title) in enumerate(zip(images, weights, titles, strict=True)):
         x, y = number % across * pitch, number // across * high
@@ -170,5 +170,11 @@ def _looks(width, across, images, weights, titles):
         _pixels(drawing, x, y + 24, image, size / 8)
         rows, columns = np.shape(weight)
         cell = {"width": size / columns, "height": size / rows}
-        drawing.matrix(x, y + 30 + size, weight, "a", **cell)
-    return drawing.svg(-(-len(images) // across) * high - 22)
+        drawing.matrix(x, y + 30 + size, weight, "a", most=most, **cell)
+    foot = -(-len(images) // across) * high - 6
+    drawing.text(0, foot + 10, "weight of a patch", muted=True, size=13)
+    for number, value in enumerate((0, most / 2, most)):
+        x = 122 + 70 * number
+        drawing.cell(x, foot, value, "a", 24, 20, most)
+        drawing.text(x + 30, foot + 10, f"{100 * value:.0f} %", size=13)
+    return drawing.svg(foot + 22)

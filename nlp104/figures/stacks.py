@@ -124,12 +124,13 @@ class Picture:
         self.note(x, y, "+", kinds, "center", 11.0, weight="bold")
 
     def mask(self, x, y, hidden):
-        """A small mask: hidden cells are grey, as in `nlp104.figures.plots.heatmap`."""
+        """A small mask: hidden cells are hatched, as in `nlp104.figures.plots.heatmap`."""
         cell = self.measures.cell
+        seen = {"fc": (*to_rgb(style.ATTENTION), 0.7), "ec": style.GROUND, "linewidth": 0.5}
+        striped = {"fc": style.CELL, "ec": style.HATCH, "linewidth": 0, "hatch": "////"}
         for row, column in np.ndindex(hidden.shape):
-            color = style.HATCH if hidden[row, column] else (*to_rgb(style.ATTENTION), 0.7)
+            look = striped if hidden[row, column] else seen
             corner = (x + cell * column, y + cell * (3 - row))
-            look = {"facecolor": color, "edgecolor": style.GROUND, "linewidth": 0.5}
             self.add(Rectangle(corner, cell, cell, zorder=2, **look), {"masks"})
 
     def chips(self, x, y, tokens, longest=0):

@@ -1,16 +1,17 @@
 """Versions 0 to 6 of attention as drawings in one layout: what a version adds is lit.
 
-The inputs X stand below, the output above. A box keeps its place from version to version.
+The inputs X stand below, the output above. A box keeps its place among the others from version to
+version; where a row of parts is still missing, X or the output moves up to what there is.
 """
 
 import itertools
 from typing import NamedTuple
 
-from nlp104.figures.drawing import CELL, NARROW, WIDE, Arranged, Drawing, Layouts
+from nlp104.figures.drawing import NARROW, WIDE, Arranged, Drawing, Layouts
 
 __all__ = ["schematic"]
 
-WORDS = ("the", "black", "cat", "sleeps")
+WORDS = ("animal", "crossed", "street", "it", "tired")  # as in the chapters of the versions
 TITLES = (
     "a small network compares",
     "a dot product compares",
@@ -31,6 +32,7 @@ NEW = (
     {"heads": "a", "concatenate": "a", "WO": "r"},
 )
 GLYPHS = "QKVAY"  # matrices; the others are boxes
+FEATURES, CELL, ROW = 4, 12, 10  # of a matrix: columns, and the width and height of a cell
 
 
 class _Layout(NamedTuple):
@@ -43,17 +45,19 @@ class _Layout(NamedTuple):
     letters: int  # in a line of the title
     places: dict
     frame: tuple  # around a head
+    head: int  # height of what only version 6 has, between the sum and the output
+    foot: int  # height of what only projections need, between X and the rest
     across: bool  # whether scores go to the right, or up
 
 
 PAGE = _Layout(
     width=WIDE,
-    height=434,
+    height=450,
     size=13,
     formula=17,
     letters=60,
     places={
-        "X": (170, 398, 124, 64),
+        "X": (170, 406, 124, 80),
         "WQ": (60, 332, 46, 28), "WK": (170, 332, 46, 28), "WV": (524, 332, 46, 28),
         "Q": (60, 274), "K": (170, 274), "V": (524, 274),
         "compare": (170, 198, 112, 44), "scale": (266, 198, 56, 30),
@@ -61,16 +65,18 @@ PAGE = _Layout(
         "concatenate": (524, 134, 108, 28), "WO": (524, 80, 46, 28), "Y": (524, 26),
     },
     frame=(10, 166, 574, 190),
+    head=104,
+    foot=90,
     across=True,
 )  # fmt: skip
 PHONE = _Layout(
     width=NARROW,
-    height=620,
+    height=628,
     size=14,
     formula=18,
     letters=22,
     places={
-        "X": (144, 582, 124, 72),
+        "X": (144, 586, 124, 80),
         "WQ": (46, 512, 50, 32), "WK": (144, 512, 50, 32), "WV": (262, 512, 50, 32),
         "Q": (46, 452), "K": (144, 452), "V": (262, 452),
         "compare": (144, 368, 118, 48), "scale": (144, 314, 64, 32),
@@ -78,6 +84,8 @@ PHONE = _Layout(
         "concatenate": (262, 142, 114, 32), "WO": (262, 82, 50, 32), "Y": (262, 26),
     },
     frame=(1, 176, 318, 364),
+    head=116,
+    foot=56,
     across=False,
 )  # fmt: skip
 
@@ -108,7 +116,15 @@ class _Schematic(Arranged):
     """A version in a layout."""
 
     def __init__(self, number, layout):
-        self.number, self.layout = number, layout
+        up = 0 if number > 5 else layout.head
+        foot = 0 if number > 3 else layout.foot
+        moves = {"Y": 0, "X": up + foot}
+        places = {
+            name: (x, y - moves.get(name, up), *size)
+            for name, (x, y, *size) in layout.places.items()
+        }
+        height = layout.height - up - foot
+        self.number, self.layout = number, layout._replace(places=places, height=height)
         self.new = NEW[number]
         self.drawing = Drawing(layout.width)
 
@@ -175,7 +191,14 @@ class _Schematic(Arranged):
 
     def rows(self, name):
         """How many rows a matrix has."""
-        return len(WORDS) if name in "KV" else (1, 1, 1, 2, 2, 4, 4)[self.number]
+        return len(WORDS) if name in "KV" else (1, 1, 1, 2, 2, 5, 5)[self.number]
+
+    def place(self, name):
+        """Left, upper, right and lower edge of a part."""
+        x, y, *size = self.layout.places[name]
+        wide = len(WORDS) * ROW if name == "A" else FEATURES * CELL
+        width, height = size or (wide, self.rows(name) * ROW)
+        return x - width / 2, y - height / 2, x + width / 2, y + height / 2
 
     def shape(self, name):
         """The shape of a matrix, as `book/notation.md` writes it."""
@@ -216,8 +239,9 @@ class _Schematic(Arranged):
         left, top, _, bottom = self.place(name)
         x, y = self.layout.places[name]
         concept = self.new.get(name)
-        self.grid(left, top, self.rows(name), CELL, concept)
-        high = len(WORDS) * CELL / 2  # of half a large one
+        size = (len(WORDS), ROW) if name == "A" else (FEATURES, CELL)
+        self.grid(left, top, self.rows(name), ROW, *size, concept)
+        high = len(WORDS) * ROW / 2  # of half a large one
         if name == "A" and self.layout.across:
             letter, shape = (left, bottom + 14, None), (left + 20, bottom + 14, None)
         elif name in "AY":
@@ -228,12 +252,12 @@ class _Schematic(Arranged):
         self.note(*shape, self.shape(name), concept)
         if name == "Q" and "WQ" not in self.parts(self.number):
             look = {"anchor": "middle", "muted": True, "size": self.layout.size}
-            self.drawing.text(x, y + high + 13, "from outside", **look)
+            self.drawing.text(x, bottom + 13, "from outside", **look)
 
-    def grid(self, x, y, rows, high, concept=None):
+    def grid(self, x, y, rows, high, columns, wide, concept=None):
         """Cells: a row for each word or query; strong only where they are new."""
-        look = {"width": CELL, "height": high, "strength": 0.75 if concept else 0.4}
-        self.drawing.grid(x, y, rows, len(WORDS), concept or "r", **look)
+        look = {"width": wide, "height": high, "strength": 0.75 if concept else 0.4}
+        self.drawing.grid(x, y, rows, columns, concept or "r", **look)
 
     def note(self, x, y, anchor, words, concept=None):
         """A letter or a shape beside a part."""
@@ -246,11 +270,11 @@ class _Schematic(Arranged):
         place = {"x": left, "y": top, "width": right - left, "height": bottom - top, "rx": 8}
         self.drawing.add("rect", **place, class_="box")
         high = (bottom - top - 8) / len(WORDS)
-        middle = right - 6 - len(WORDS) * CELL
+        middle = right - 6 - FEATURES * CELL
         for row, word in enumerate(WORDS):
             look = {"anchor": "end", "muted": True, "size": self.layout.size}
             self.drawing.text(middle - 6, top + 4 + (row + 0.5) * high, word, **look)
-        self.grid(middle, top + 4, len(WORDS), high)
+        self.grid(middle, top + 4, len(WORDS), high, FEATURES, CELL)
         y = self.layout.places["X"][1]
         self.note(right + 10, y - 13, None, "X")
         self.note(right + 10, y + 14, None, "n × d")

@@ -7,6 +7,7 @@
   folded.forEach((details) => (details.open = false));
   return violations.map(({ id, help, nodes }) => {
     const kinds = new Set(nodes.map(({ html }) => html.match(/<\w+(?: class="[^"]*")?/)[0]));
-    return `axe ${id} (${help}), ${nodes.length} times: ${[...kinds].slice(0, 4)} at ${nodes[0].target}`;
+    const where = `${[...kinds].slice(0, 4)} at ${nodes[0].target}`;
+    return `axe ${id} (${help}), ${nodes.length} times: ${where}`;
   });
 })();

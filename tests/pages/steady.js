@@ -5,16 +5,22 @@
 (async () => {
   const LIMIT = 0.1;
   const wait = (time) => new Promise((done) => setTimeout(done, time));
-  const frame = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  const frame = () =>
+    new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
   const REPORTED = 150; // milliseconds after which the browser has told of a shift
   const shifts = [];
-  new PerformanceObserver((list) => shifts.push(...list.getEntries())).observe({ type: "layout-shift", buffered: true });
+  new PerformanceObserver((list) => shifts.push(...list.getEntries())).observe({
+    type: "layout-shift",
+    buffered: true,
+  });
   await wait(REPORTED);
 
   const name = (node) => {
     const element = node?.nodeType === Node.TEXT_NODE ? node.parentElement : node;
     if (!element) return "(gone)";
-    return `<${element.tagName.toLowerCase()} class="${element.getAttribute("class") ?? ""}"> ${element.textContent.trim().replace(/\s+/g, " ").slice(0, 40)}`;
+    const tag = element.tagName.toLowerCase();
+    const text = element.textContent.trim().replace(/\s+/g, " ").slice(0, 40);
+    return `<${tag} class="${element.getAttribute("class") ?? ""}"> ${text}`;
   };
   function moved(entries, where) {
     let [score, first, last, total] = [0, -Infinity, -Infinity, 0];
@@ -25,12 +31,14 @@
     }
     if (score <= LIMIT) return [];
     const worst = entries.reduce((a, b) => (b.value > a.value ? b : a));
-    return [`shifts ${score.toFixed(2)} ${where}: ${worst.sources.slice(0, 3).map(({ node }) => name(node))}`];
+    const moving = worst.sources.slice(0, 3).map(({ node }) => name(node));
+    return [`shifts ${score.toFixed(2)} ${where}: ${moving}`];
   }
 
   const problems = moved(shifts, "while it loads");
   for (const figure of document.querySelectorAll(".nlp104.explore")) {
-    const slider = figure.querySelector("input[type=range]"), start = slider.value;
+    const slider = figure.querySelector("input[type=range]");
+    const start = slider.value;
     const go = async (step) => {
       slider.value = step;
       slider.dispatchEvent(new Event("input"));

@@ -5,8 +5,8 @@ the numbers, and a little JavaScript that shows them and computes on. Nothing is
 offline, too, and where scripts are off a still picture takes its place. Every state of a figure has
 an address: ``#projection:step=3``.
 
-A scene is a file beside this one, such as ``projection.js``: a pure function of its state. What it
-draws with is in ``parts.js``, its frame and its player are in ``player.js``.
+A scene is a folder of `scenes`, such as `scenes/projection`: a pure function of its state. What all
+of them draw with, their frame and their player are in the folder `player`.
 """
 
 from nlp104.figures.explore.decoding import decoding

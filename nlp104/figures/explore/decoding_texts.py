@@ -38,8 +38,8 @@ CAPTIONS = {
         "your beginning."
     ),
     "greedy": (
-        "{one} follows with **{p}**, so log P falls from {before} to **{total}**. One "
-        "position was computed; it looked most at {seen}."
+        "{one} follows with **{p}**, so the sum, log P, falls from {before} to **{total}**. "
+        "One position was computed; it looked most at {seen}."
     ),
     "greedy end": (
         "**{said}** is finished: log P = **{total}**, a probability of {P}. Is another "

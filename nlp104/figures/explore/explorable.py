@@ -8,6 +8,9 @@ from nlp104.figures.language import PATTERNS, sheet
 from nlp104.utils.files import replacing
 from nlp104.utils.scripts import script_json
 
+HERE = files("nlp104.figures.explore")
+# What all scenes share, in the order it is run.
+SHARED = ("numbers", "text", "kinds", "marks", "stage", "frame", "chapters", "address", "hands")
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -23,7 +26,7 @@ class Explorable:
     """A figure to play with; displayed if it is the last line of a cell.
 
     Args:
-        name: That of the script: ``NAME.js``.
+        name: That of the folder of its scripts: ``scenes/NAME``.
         title: What it is called.
         data: What the script shows: whatever JSON can hold.
         still: What is shown where scripts are off: an SVG element, as text.
@@ -52,13 +55,16 @@ class Explorable:
 
     @property
     def scripts(self):
-        """The files that it carries: what all share, and its own."""
-        return ("parts.js", "player.js", f"{self.name}.js")
+        """The files that it carries: what all share, then its own, last of them the scene."""
+        own = (file.name for file in HERE.joinpath("scenes", self.name).iterdir())
+        own = sorted(own, key=lambda name: (name == "scene.js", name))
+        shared = (f"player/{name}.js" for name in (*SHARED, "player"))
+        return (*shared, *(f"scenes/{self.name}/{name}" for name in own))
 
     @property
     def style(self):
         """The style sheet that it carries."""
-        return sheet() + _text("player.css")
+        return sheet() + _text("player/player.css")
 
     @property
     def code(self):
@@ -87,5 +93,5 @@ class Explorable:
 
 
 def _text(name):
-    """A file that stands beside this one."""
-    return (files("nlp104.figures.explore") / name).read_text(encoding="utf-8").strip()
+    """A file of the folders beside this one."""
+    return HERE.joinpath(*name.split("/")).read_text(encoding="utf-8").strip()

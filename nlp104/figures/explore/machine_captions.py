@@ -1,6 +1,6 @@
 """What the machine says: a caption for every step, and one for every box that is tapped.
 
-`**…**` is strong, `[q|…]` has the colour of a concept; `parts.js` reads both.
+`**…**` is strong, `[q|…]` has the colour of a concept; `player/text.js` reads both.
 """
 
 from nlp104.figures.drawing import shown

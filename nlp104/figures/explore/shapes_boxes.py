@@ -1,8 +1,8 @@
 """The boxes of the Transformer in symbols: what each takes, gives, holds and multiplies.
 
 A shape is a word with a letter for each axis: ``"BSD"`` is `[batch, source, d]`. `shapes.measure`
-and ``shapes.js`` put numbers in the place of the letters. `**…**` is strong, `[k|…]` has the colour
-of a concept, `{D}` is a size; ``parts.js`` and the scene read them.
+and the scene's ``measures.js`` put numbers in the place of the letters. `**…**` is strong, `[k|…]`
+has the colour of a concept, `{D}` is a size; ``player/text.js`` and the scene read them.
 """
 
 from typing import NamedTuple

@@ -1,6 +1,6 @@
 """What the assembled machine says: the job of each kind of wire, and what becomes of it without.
 
-`**…**` is strong, `[k|…]` has the colour of a concept; `parts.js` reads both. The space
+`**…**` is strong, `[k|…]` has the colour of a concept; `player/text.js` reads both. The space
 between a number and its sign does not break.
 """
 

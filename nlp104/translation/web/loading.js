@@ -3,11 +3,16 @@ globalThis.nlp104web ??= {};
 nlp104web.loading ??= (() => {
   "use strict";
   const { make } = nlp104web.view;
-  // The scripts of a folder, one after the other: engine and model, as text. `file://` permits no fetch.
+  // The scripts of a folder, one after the other: engine and model, as text. `file://` permits no
+  // fetch.
   async function fetchParts(folder, count, arrived, stopped) {
     for (let part = 0; part < count; part++) {
       await new Promise((done, fail) => {
-        const script = make("script", { src: `${folder}${part}.js`, onload: done, onerror: () => fail(new Error(`Part ${part + 1} of ${count} did not arrive.`)) });
+        const script = make("script", {
+          src: `${folder}${part}.js`,
+          onload: done,
+          onerror: () => fail(new Error(`Part ${part + 1} of ${count} did not arrive.`)),
+        });
         document.head.append(script);
       });
       if (stopped()) return null;
@@ -16,7 +21,8 @@ nlp104web.loading ??= (() => {
     const [engine, ...model] = nlp104web.parts[folder.match(/([^/]+)\/$/)[1]];
     return { engine, model: model.join("") };
   }
-  // Hands messages to the engine and back. Where a page may have no worker, it runs in the page itself.
+  // Hands messages to the engine and back. Where a page may have no worker, it runs in the page
+  // itself.
   function connect({ engine, model }, heard) {
     let port;
     const here = () => {

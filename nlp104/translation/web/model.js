@@ -1,6 +1,7 @@
-// The Transformer's forward pass (Vaswani et al., 2017), one sentence and one vector at a time. A vector is a
-// Float32Array, a sequence an array of vectors. No row is padded, so there is nothing to mask: the encoder
-// sees the whole source, and of its own words the decoder is only ever handed those before.
+// The Transformer's forward pass (Vaswani et al., 2017), one sentence and one vector at a time. A
+// vector is a Float32Array, a sequence an array of vectors. No row is padded, so there is nothing
+// to mask: the encoder sees the whole source, and of its own words the decoder is only ever handed
+// those before.
 globalThis.nlp104web ??= {};
 
 nlp104web.Model = (() => {
@@ -18,7 +19,8 @@ nlp104web.Model = (() => {
 
   /** A matrix of whole numbers of six or eight bits, each row times a scale of its own. */
   function matrix({ shape: [rows, columns], scales, weights }, bits) {
-    const values = new Float32Array(rows * columns), scale = vector(scales);
+    const values = new Float32Array(rows * columns);
+    const scale = vector(scales);
     const read = bits === 6 ? null : new Int8Array(bytes(weights).buffer);
     for (let row = 0, at = 0; row < rows; row++)
       for (let i = 0; i < columns; i++, at++)
@@ -31,7 +33,11 @@ nlp104web.Model = (() => {
   function linear({ kernel: { rows, columns, values }, bias }, x) {
     const y = new Float32Array(rows);
     for (let row = 0, at = 0; row < rows; row++) {
-      let a = bias ? bias[row] : 0, b = 0, c = 0, d = 0, i = 0;
+      let a = bias ? bias[row] : 0;
+      let b = 0;
+      let c = 0;
+      let d = 0;
+      let i = 0;
       for (; i + 3 < columns; i += 4, at += 4) {
         a += values[at] * x[i];
         b += values[at + 1] * x[i + 1];
@@ -72,27 +78,35 @@ nlp104web.Model = (() => {
     tanh: Math.tanh,
   };
 
-  /** Turns each pair of dimensions of each head by an angle that grows with the position (Su et al., 2021). */
+  /** Turns each pair of dimensions of each head by an angle that grows with the position
+      (Su et al., 2021). */
   function rotate(x, position, width) {
     const turned = new Float32Array(x.length);
     for (let i = 0; i < x.length; i += 2) {
-      const angle = position * 10000 ** (-(i % width) / width), sine = Math.sin(angle), cosine = Math.cos(angle);
+      const angle = position * 10000 ** (-(i % width) / width);
+      const sine = Math.sin(angle);
+      const cosine = Math.cos(angle);
       turned[i] = x[i] * cosine - x[i + 1] * sine;
       turned[i + 1] = x[i] * sine + x[i + 1] * cosine;
     }
     return turned;
   }
 
-  /** softmax(q kᵀ / √d) v for each head of one query: their outputs side by side, and their weights. */
+  /** softmax(q kᵀ / √d) v for each head of one query: their outputs side by side, and their
+      weights. */
   function attend(query, keys, values, heads) {
-    const width = query.length / heads, output = new Float32Array(query.length);
+    const width = query.length / heads;
+    const output = new Float32Array(query.length);
     const weights = range(heads).map((head) => {
-      const first = head * width, last = first + width;
-      const shares = softmax(keys.map((key) => {
-        let product = 0;
-        for (let i = first; i < last; i++) product += query[i] * key[i];
-        return product / Math.sqrt(width);
-      }));
+      const first = head * width;
+      const last = first + width;
+      const shares = softmax(
+        keys.map((key) => {
+          let product = 0;
+          for (let i = first; i < last; i++) product += query[i] * key[i];
+          return product / Math.sqrt(width);
+        }),
+      );
       shares.forEach((share, at) => {
         for (let i = first; i < last; i++) output[i] += share * values[at][i];
       });
@@ -113,18 +127,27 @@ nlp104web.Model = (() => {
       const dense = (name) => ({ kernel: under(name)("kernel"), bias: under(name)("bias") });
       const norm = (name) => ({ gamma: under(name)("gamma"), beta: under(name)("beta") });
       const attention = (name) => ({
-        query: dense(`${name}/query`), key: dense(`${name}/key`), value: dense(`${name}/value`),
-        output: dense(`${name}/output`), norm: norm(`${name}_residual/normalization`),
+        query: dense(`${name}/query`),
+        key: dense(`${name}/key`),
+        value: dense(`${name}/value`),
+        output: dense(`${name}/output`),
+        norm: norm(`${name}_residual/normalization`),
       });
       const layer = (name, ...attentions) => ({
         ...Object.fromEntries(attentions.map((kind) => [kind, attention(`${name}/${kind}`)])),
-        expand: dense(`${name}/feed_forward/expand`), contract: dense(`${name}/feed_forward/contract`),
+        expand: dense(`${name}/feed_forward/expand`),
+        contract: dense(`${name}/feed_forward/contract`),
         norm: norm(`${name}/feed_forward_residual/normalization`),
       });
       const layers = range(config.num_layers);
       this.encoder = layers.map((i) => layer(`encoder/layer_${i}`, "attention"));
-      this.decoder = layers.map((i) => layer(`decoder/layer_${i}`, "self_attention", "cross_attention"));
-      this.last = { encoder: norm("encoder/normalization"), decoder: norm("decoder/normalization") };
+      this.decoder = layers.map((i) =>
+        layer(`decoder/layer_${i}`, "self_attention", "cross_attention"),
+      );
+      this.last = {
+        encoder: norm("encoder/normalization"),
+        decoder: norm("decoder/normalization"),
+      };
       const embedding = (side) => ({
         tokens: tensors[`${side}_embedding/embeddings`],
         positions: tensors[`${side}_embedding/positions`],
@@ -137,7 +160,8 @@ nlp104web.Model = (() => {
 
     /** The vector of a token, times √d, plus its position. */
     embed({ tokens, positions }, id, position) {
-      const d = this.config.hidden_dim, x = tokens.row(id).map((value) => value * Math.sqrt(d));
+      const d = this.config.hidden_dim;
+      const x = tokens.row(id).map((value) => value * Math.sqrt(d));
       if (this.config.positions === "learned") return add(x, positions.row(position));
       if (this.config.positions !== "sinusoidal") return x;
       return x.map((value, i) => {
@@ -168,12 +192,15 @@ nlp104web.Model = (() => {
       return positions === "rotary" && position !== undefined ? rotate(x, position, d / heads) : x;
     }
 
-    /** One look of a vector at what is remembered. Heads in `off` add nothing: their rows of W_O are 0. */
+    /** One look of a vector at what is remembered. Heads in `off` add nothing: their rows of W_O
+        are 0. */
     look({ query, output }, x, memory, off, position) {
-      const { num_heads: heads } = this.config, seen = memory.map((one) => one.key);
+      const { num_heads: heads } = this.config;
+      const seen = memory.map((one) => one.key);
       const values = memory.map((one) => one.value);
       const found = attend(this.turn(linear(query, x), position), seen, values, heads);
-      for (const head of off ?? []) found.output.fill(0, (head * x.length) / heads, ((head + 1) * x.length) / heads);
+      for (const head of off ?? [])
+        found.output.fill(0, (head * x.length) / heads, ((head + 1) * x.length) / heads);
       return { change: linear(output, found.output), weights: found.weights };
     }
 
@@ -181,24 +208,34 @@ nlp104web.Model = (() => {
       return this.config.normalize_first ? normalize(this.last[stack], x, this.config.epsilon) : x;
     }
 
-    /** Token ids of a source, [END] last, to what the decoder may look at, and the weights [layer][head][row][column].
-        `off` holds the heads that are switched off, {encoder: [layer][…heads], decoder: …, cross: …}. */
+    /** Token ids of a source, [END] last, to what the decoder may look at, and the weights
+        [layer][head][row][column]. `off` holds the heads that are switched off,
+        {encoder: [layer][…heads], decoder: …, cross: …}. */
     encode(ids, off = {}) {
-      const weights = [], pre = this.config.normalize_first, { epsilon } = this.config;
+      const weights = [];
+      const pre = this.config.normalize_first;
+      const { epsilon } = this.config;
       let xs = ids.map((id, position) => this.embed(this.source, id, position));
       this.encoder.forEach((layer, i) => {
-        const { norm } = layer.attention, inputs = pre ? xs.map((x) => normalize(norm, x, epsilon)) : xs;
+        const { norm } = layer.attention;
+        const inputs = pre ? xs.map((x) => normalize(norm, x, epsilon)) : xs;
         const memory = inputs.map((x, position) => this.remember(layer.attention, x, position));
         const rows = [];
-        xs = xs.map((x, position) => this.residual(norm, x, (x) => {
-          const found = this.look(layer.attention, x, memory, off.encoder?.[i], position);
-          rows.push(found.weights);
-          return found.change;
-        })).map((x) => this.feedForward(layer, x));
+        xs = xs
+          .map((x, position) =>
+            this.residual(norm, x, (x) => {
+              const found = this.look(layer.attention, x, memory, off.encoder?.[i], position);
+              rows.push(found.weights);
+              return found.change;
+            }),
+          )
+          .map((x) => this.feedForward(layer, x));
         weights.push(range(this.config.num_heads).map((head) => rows.map((row) => row[head])));
       });
       const outputs = xs.map((x) => this.finish("encoder", x));
-      const memories = this.decoder.map((layer) => outputs.map((x) => this.remember(layer.cross_attention, x)));
+      const memories = this.decoder.map((layer) =>
+        outputs.map((x) => this.remember(layer.cross_attention, x)),
+      );
       return { memories, weights, off };
     }
 
@@ -207,10 +244,14 @@ nlp104web.Model = (() => {
       return this.decoder.map(() => []);
     }
 
-    /** One token more: logits of the next, the longer past, and the weights [layer][head][column] of this step.
-        The past that is handed in stays as it is, so hypotheses that begin alike can share it. */
+    /** One token more: logits of the next, the longer past, and the weights [layer][head][column]
+        of this step. The past that is handed in stays as it is, so hypotheses that begin alike can
+        share it. */
     step({ memories, off }, past, id) {
-      const position = past[0].length, longer = [], own = [], cross = [];
+      const position = past[0].length;
+      const longer = [];
+      const own = [];
+      const cross = [];
       let x = this.embed(this.target, id, position);
       this.decoder.forEach((layer, i) => {
         x = this.residual(layer.self_attention.norm, x, (x) => {

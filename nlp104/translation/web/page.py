@@ -1,6 +1,6 @@
 """The page in which a translator lives: its front end, and everything in one file of HTML.
 
-`front.js` listens, `view.js` draws; the engine behind them is `worker.js`. The book carries
+`front.js` listens, `show.js` shows; the engine behind them is `worker.js`. The book carries
 the front end alone, with sentences that were recorded, and loads the rest when a reader asks for
 it: `parts`. A page that was exported carries everything: `page`.
 """
@@ -14,7 +14,16 @@ from nlp104.translation.translator import Translator
 from nlp104.translation.web.packing import engine, pack
 from nlp104.utils.scripts import script_json
 
-FRONT = ("view.js", "loading.js", "front.js")  # in the order they are run
+FRONT = (  # in the order they are run
+    "view.js",
+    "frame.js",
+    "heads.js",
+    "show.js",
+    "loading.js",
+    "invite.js",
+    "answers.js",
+    "front.js",
+)
 PARTS = 8  # in which a model comes: a classic script does not tell how much of it has arrived
 ELSEWHERE = (
     "In the rendered book, and in the page that nlp104 export --format web writes, "

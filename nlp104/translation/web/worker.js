@@ -1,10 +1,13 @@
-// The engine behind the page: takes messages, hands messages back. In a worker, or without one: `inline`.
+// The engine behind the page: takes messages, hands messages back. In a worker, or without one:
+// `inline`.
 //
-//   {kind: "load", model}                          → {kind: "loaded", config}
-//   {kind: "translate", id, text, beams, alpha, off} → {kind: "source", id, tokens}
-//                                                    {kind: "step", id, step, text, token, words, attention}, …
-//                                                    {kind: "done", id, translation, target, weights, …}
-//                                         or, at once, {kind: "refused", id, message}
+//   {kind: "load", model}
+//     → {kind: "loaded", config}
+//   {kind: "translate", id, text, beams, alpha, off}
+//     → {kind: "source", id, tokens}
+//       {kind: "step", id, step, text, token, words, attention}, …
+//       {kind: "done", id, translation, target, weights, …}
+//     or, at once, {kind: "refused", id, message}
 //
 // A new request stops the one before it, which then says no more.
 globalThis.nlp104web ??= {};
@@ -25,13 +28,18 @@ nlp104web.engine = (() => {
   const pause = () => new Promise((done) => setTimeout(done));
   const numbers = (weights) => weights.map((heads) => heads.map((row) => Array.from(row)));
 
-  /** Weights of every step [step][layer][head][column] as [layer][head][step][column], rows made equally long. */
+  /** Weights of every step [step][layer][head][column] as [layer][head][step][column], rows made
+      equally long. */
   function maps(steps) {
     const columns = steps.at(-1)[0][0].length;
-    return steps[0].map((heads, layer) => heads.map((_, head) => steps.map((step) => {
-      const row = Array.from(step[layer][head]);
-      return [...row, ...Array(columns - row.length).fill(0)];
-    })));
+    return steps[0].map((heads, layer) =>
+      heads.map((_, head) =>
+        steps.map((step) => {
+          const row = Array.from(step[layer][head]);
+          return [...row, ...Array(columns - row.length).fill(0)];
+        }),
+      ),
+    );
   }
 
   class Engine {
@@ -46,14 +54,20 @@ nlp104web.engine = (() => {
     }
 
     load(packed) {
-      if (typeof packed === "string") packed = (0, eval)(packed); // a script, whose value is the object
+      // A script, whose value is the object.
+      if (typeof packed === "string") packed = (0, eval)(packed);
       this.model = new nlp104web.Model(packed);
-      const [source, target = source] = packed.tokenizers.map((one) => new nlp104web.Tokenizer(one));
+      const [source, target = source] = packed.tokenizers.map(
+        (one) => new nlp104web.Tokenizer(one),
+      );
       Object.assign(this, { source, target });
       const { num_layers: layers, num_heads: heads, max_sequence_length: most } = packed.config;
       this.longest = Math.min(LONGEST, most - 1); // without [END]
       const { name, languages, parameters } = packed;
-      this.send({ kind: "loaded", config: { layers, heads, longest: this.longest, languages, name, parameters } });
+      this.send({
+        kind: "loaded",
+        config: { layers, heads, longest: this.longest, languages, name, parameters },
+      });
     }
 
     async translate({ id, ...request }) {
@@ -61,14 +75,20 @@ nlp104web.engine = (() => {
       const stopped = async () => (await pause(), turn !== this.current);
       try {
         const { ids, off, options } = this.check(request);
-        this.send({ kind: "source", id, tokens: ids.map((token) => this.source.vocabulary[token]) });
+        this.send({
+          kind: "source",
+          id,
+          tokens: ids.map((token) => this.source.vocabulary[token]),
+        });
         if (await stopped()) return;
         const begun = performance.now();
         const encoded = this.model.encode(ids, off);
         const read = performance.now();
-        let working = 0, count = 0; // without the pauses
+        let working = 0;
+        let count = 0; // without the pauses
         for (const search = nlp104web.search(this.model, encoded, ids.length, options); ; count++) {
-          const before = performance.now(), { value, done } = search.next();
+          const before = performance.now();
+          const { value, done } = search.next();
           working += performance.now() - before;
           if (done) {
             const milliseconds = { encoder: read - begun, step: working / count };
@@ -87,21 +107,34 @@ nlp104web.engine = (() => {
     /** What is asked, in the engine's own terms; or a refusal. */
     check({ text, beams = 1, alpha = 0.6, off = [] }) {
       expect(this.model, "a model, loaded first", "none");
-      expect(typeof text === "string", "a sentence as a string", text === null ? "null" : typeof text);
+      expect(
+        typeof text === "string",
+        "a sentence as a string",
+        text === null ? "null" : typeof text,
+      );
       expect(!/\p{Surrogate}/u.test(text), "Unicode", "half a character");
       expect(BEAMS.includes(beams), "1 beam (greedy) or 4", String(beams));
-      expect(Number.isFinite(alpha) && alpha >= 0 && alpha <= 10, "a length penalty alpha from 0 to 10", String(alpha));
+      expect(
+        Number.isFinite(alpha) && alpha >= 0 && alpha <= 10,
+        "a length penalty alpha from 0 to 10",
+        String(alpha),
+      );
       expect(text.length <= LARGEST, `at most ${LARGEST} characters`, text.length);
       const ids = this.source.encode(text);
       expect(ids.length, "a sentence to translate", "an empty one");
       expect(ids.length <= this.longest, `at most ${this.longest} tokens`, ids.length);
       const { num_layers: layers, num_heads: heads } = this.model.config;
-      const struck = Object.fromEntries(KINDS.map((kind) => [kind, Array.from({ length: layers }, () => [])]));
+      const struck = Object.fromEntries(
+        KINDS.map((kind) => [kind, Array.from({ length: layers }, () => [])]),
+      );
       expect(Array.isArray(off), "a list of heads to switch off", typeof off);
       for (const one of off) {
         const [kind, layer, head] = Array.isArray(one) ? one : [];
-        expect(struck[kind]?.[layer] && Number.isInteger(head) && head >= 0 && head < heads,
-          `heads as [${KINDS.join(" or ")}, layer below ${layers}, head below ${heads}]`, JSON.stringify(one));
+        expect(
+          struck[kind]?.[layer] && Number.isInteger(head) && head >= 0 && head < heads,
+          `heads as [${KINDS.join(" or ")}, layer below ${layers}, head below ${heads}]`,
+          JSON.stringify(one),
+        );
         struck[kind][layer].push(head);
       }
       return { ids: [...ids, END], off: struck, options: { beams, alpha } };
@@ -145,7 +178,10 @@ nlp104web.engine = (() => {
 
 /** What a Worker is to a page, without one: for places where workers are refused. */
 nlp104web.inline = (model) => {
-  const port = { onmessage: null, postMessage: (message) => setTimeout(() => engine?.receive(message)) };
+  const port = {
+    onmessage: null,
+    postMessage: (message) => setTimeout(() => engine?.receive(message)),
+  };
   let engine = nlp104web.engine((data) => port.onmessage?.({ data }));
   port.terminate = () => {
     if (engine) engine.current = NaN; // which is no request's turn

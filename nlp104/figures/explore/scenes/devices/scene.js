@@ -1,0 +1,48 @@
+// Eight devices and one step of training: which slice each holds, what it works on, what it sends.
+nlp104.scene("devices", (data, { devices }) => {
+  const { exact, EXCHANGES, STEPS, see, grid, exchange, ledger, caption } = devices;
+  const GRIDS = { one: "1", rows: "8 × 1", both: "2 × 4", slices: "1 × 8" };
+  const { grids, sizes, tokens, start } = data;
+
+  function table({ account, sent }) {
+    const held = [1, 1, 2].map((times) => (account ? times * account.held : null));
+    return {
+      caption: "Bytes of each device",
+      rows: ["weights", "gradients", "moments", ...EXCHANGES.map((name) => `sent: ${name}`)],
+      columns: ["bytes"],
+      values: [...held, ...EXCHANGES.map((_, i) => sent?.[i] ?? null)].map((x) => [x]),
+    };
+  }
+
+  function draw(state, width) {
+    const view = see(data, state, width);
+    const { marks, height } = ledger(view);
+    return {
+      marks: [grid(view), exchange(view), marks].flat(Infinity),
+      height,
+      caption: caption(view),
+      table: table(view),
+    };
+  }
+
+  return {
+    lead: "Choose how eight devices share a batch and a model, go through a step, tap a device.",
+    start,
+    keep: ["grid", "size", "tokens"],
+    chapters: STEPS.map(({ name }) => name),
+    options: [
+      {
+        name: "grid",
+        label: "Rows × slices",
+        values: Object.keys(grids).map((key) => [key, GRIDS[key]]),
+      },
+      { name: "size", label: "Model", values: Object.keys(sizes).map((key) => [key, key]) },
+      { name: "tokens", label: "Tokens", values: tokens.map((count) => [count, exact(count)]) },
+    ],
+    draw,
+    pause: () => 4600,
+    press(state, [, id]) {
+      state.device = Number(id);
+    },
+  };
+});

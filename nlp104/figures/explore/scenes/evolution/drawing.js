@@ -1,0 +1,191 @@
+// Left the sentence and its projections, in the middle who looks where, right what comes out.
+nlp104.share("evolution", ({ most, write, area, label, token, matrix }) => {
+  // What a version adds is framed.
+  const NEW = [["weights"], ["weights"], ["weights"], ["Q"], ["K", "V"], ["Q"], ["heads"]];
+  const WORDS = 5;
+  const HIGH = 30; // a row
+  const NOUN = 26; // a row of votes
+  const TOP = 30;
+
+  // How large everything is.
+  function measures(width) {
+    const slim = width < 560;
+    const sizes = { slim, pill: slim ? 66 : 72, size: slim ? 12 : 13 };
+    if (width < 320) return { ...sizes, tiny: 8, wide: 9 };
+    return slim ? { ...sizes, tiny: 9, wide: 10 } : { ...sizes, tiny: 11, wide: 12 };
+  }
+
+  // None of so many versions asks with more rows.
+  function mostRows(count) {
+    if (count > 5) return WORDS;
+    return count > 3 ? 2 : 1;
+  }
+
+  // On a phone what follows moves up where a version has no projections, and the room for them is
+  // left at the end.
+  function layout({ step, count, rows, depth }, width) {
+    const sizes = measures(width);
+    const { slim, pill, tiny } = sizes;
+    const largest = mostRows(count);
+    const reserved = count > 4 ? depth * tiny + (slim ? 34 : 40) : 0;
+    const inputs = TOP + (slim && step < 4 ? 0 : reserved);
+    const x = slim ? 0 : Math.min(386, width - 312);
+    const y = slim ? inputs + WORDS * HIGH + (count > 6 ? 40 : 34) : TOP;
+    const below = y + 26;
+    const votes = below + (slim ? rows : largest) * HIGH + 34;
+    const bottom = votes + 4 * NOUN + 6;
+    const spare = TOP + reserved - inputs + (largest - rows) * HIGH;
+    return {
+      ...sizes,
+      inputs: { x: pill + 4, y: inputs },
+      weights: {
+        ...{ x, y, below },
+        start: x + pill + 6,
+        w: slim ? (width - pill - 6) / WORDS : 47,
+      },
+      votes: { x, y: votes, scale: (slim ? width : width - x) - pill - 60 },
+      bottom,
+      height: slim ? bottom + spare : Math.max(bottom, inputs + WORDS * HIGH + 6),
+    };
+  }
+
+  const framed = (x, y, w, h) =>
+    area(
+      "new",
+      { x: x - 5, y: y - 5, w: w + 10, h: h + 10 },
+      { outline: true, concept: "a", radius: 8, layer: 2 },
+    );
+  const symbol = (key, x, y, source, look) =>
+    label(key, x, y, `$${source}$`, { size: 17, ...look });
+
+  function inputs({ X, words, place }) {
+    const { pill, size, tiny } = place;
+    const { x, y } = place.inputs;
+    return [
+      words.map((word, i) => {
+        const at = { x: 0, y: y + i * HIGH + 3, w: pill, h: HIGH - 6 };
+        return token(`x${i}`, at, { word, size });
+      }),
+      matrix("X", X, { x, y, w: tiny, h: HIGH, max: 1, numbers: false }),
+      symbol("lX", x, y - 14, "X", { concept: "r" }),
+    ];
+  }
+
+  // Where a version has them, W_Q, W_K, W_V above their products.
+  function projections({ step, looked, depth, place }) {
+    const { slim, tiny, wide } = place;
+    const { x: left, y } = place.inputs;
+    const between = slim ? 14 : 16;
+    const letters = ["Q", "K", "V"].filter((letter) => looked[`W${letter}`]);
+    const start = left + depth * tiny + between;
+    const at = (i) => start + i * (4 * wide + between);
+    const marks = letters.map((letter, i) => {
+      const kernel = looked[`W${letter}`];
+      const product = looked[letter];
+      const concept = letter.toLowerCase();
+      const x = at(i);
+      const look = { x, w: wide, concept, numbers: false };
+      const middle = { concept, anchor: "middle" };
+      return [
+        matrix(`W${letter}`, kernel, { ...look, y: TOP, h: tiny, max: most(kernel) }),
+        symbol(`lW${letter}`, x + 2 * wide, TOP - 15, `W_${letter}`, { ...middle, size: 16 }),
+        matrix(letter, product, { ...look, y, h: HIGH, max: most(product) }),
+        symbol(`l${letter}`, x + 2 * wide, y - 14, letter, middle),
+      ];
+    });
+    const fresh = letters.map((_, i) => i).filter((i) => NEW[step].includes(letters[i]));
+    if (!fresh.length) return marks;
+    const [first, last] = [fresh[0], fresh.at(-1)].map(at);
+    const high = y - TOP + WORDS * HIGH + 22;
+    return [marks, framed(first, TOP - 22, last - first + 4 * wide, high)];
+  }
+
+  // In version 6 a reader chooses a head.
+  function heads({ step, head, place }) {
+    if (step < 6) return null;
+    const { x, y } = place.weights;
+    const buttons = ["1", "2"].map((word, h) => {
+      const chosen = h === head;
+      return token(
+        `head${h}`,
+        { x: x + h * 34, y: y - 6, w: 30, h: 28 },
+        {
+          ...{ word, size: 13, chosen },
+          ...{ act: `head:${h}`, at: `h:0:${h}`, first: chosen, pressed: chosen },
+          says: `Head ${word}`,
+        },
+      );
+    });
+    return [buttons, framed(x, y - 6, 64, 28)];
+  }
+
+  // The names of the rows; pressed, they are followed.
+  function queries({ rows, row, place }) {
+    const { pill, size } = place;
+    const { x, below } = place.weights;
+    return rows.map((word, i) => {
+      const y = below + i * HIGH;
+      const chosen = i === row;
+      return token(
+        `r${i}${rows.length}`,
+        { x, y: y + 3, w: pill, h: HIGH - 6 },
+        {
+          ...{ word, size, chosen },
+          ...{ act: rows.length > 1 ? `row:${i}` : undefined, at: `r:${i}:0` },
+          ...{ first: chosen, pressed: chosen, says: `Query of ${word}` },
+          hit: { x, y, w: pill, h: HIGH },
+        },
+      );
+    });
+  }
+
+  function weights(view) {
+    const { step, words, looked, head, row, place } = view;
+    const { pill } = place;
+    const { x, y, below, start, w } = place.weights;
+    const above = words.map((word, j) => {
+      const at = { x: start + j * w, y, w, h: 22 };
+      return token(`c${j}`, at, { word, size: 12, bare: true });
+    });
+    const look = { x: start, y: below, w, h: HIGH, concept: "a", max: 1, digits: 2, size: 12 };
+    const around = { x: start - 2, y: below + row * HIGH - 1, w: WORDS * w + 4, h: HIGH + 2 };
+    return [
+      heads(view),
+      above,
+      queries(view),
+      matrix(`A${head}`, looked.A, look),
+      area("row", around, { outline: true, concept: "ink", radius: 7, layer: 2 }),
+      NEW[step].includes("weights") && framed(x, below - 2, pill + 6 + WORDS * w, HIGH + 4),
+      step === 3 && framed(x, below - 2, pill, 2 * HIGH + 4),
+    ];
+  }
+
+  // What comes out, as votes for a noun; of several heads each has its part.
+  function votes({ nouns, rows, row, poll, place }) {
+    const { pill, size } = place;
+    const { x, y, scale } = place.votes;
+    const name = rows[row].replace("?", "");
+    const title = `what **${name}** takes over: votes for a noun`;
+    const bars = nouns.map((word, n) => {
+      const top = y + n * NOUN;
+      const wins = poll.clear && poll.sums[n] === poll.most;
+      let end = x + pill + 6;
+      const parts = poll.parts[n].map((part, h) => {
+        const long = (part / 1.6) * scale;
+        const at = { x: end, y: top + 6, w: Math.max(0, long - 1), h: 14 };
+        end += long;
+        const strength = h ? 0.45 : 0.9;
+        return area(`v${n},${h}`, at, { concept: "v", strength, radius: 2, layer: 1 });
+      });
+      const number = write(poll.sums[n]);
+      return [
+        token(`n${n}`, { x, y: top + 2, w: pill, h: 22 }, { word, size, chosen: wins }),
+        parts,
+        label(`t${n}`, end + 8, top + 13, number, { size, strong: wins, muted: !wins }),
+      ];
+    });
+    return [label("lv", x, y - 16, title, { size, muted: true }), bars];
+  }
+
+  return { layout, inputs, projections, weights, votes };
+});

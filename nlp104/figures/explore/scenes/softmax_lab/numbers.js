@@ -1,0 +1,73 @@
+// Scores, the weights that the softmax makes of them, and what says how sure it is.
+nlp104.share("softmax_lab", ({ sum, softmax, write, tidy }) => {
+  const farthest = (row) => Math.max(...row.map(Math.abs));
+  const largest = (row) => row.indexOf(Math.max(...row));
+  const spread = (row) => Math.max(...row) - Math.min(...row);
+  const log = (p) => (p ? Math.log2(p) : 0);
+  // Entropy in bits; the largest weight; the largest entry of diag(p) − p pᵀ.
+  const measure = (p) => [
+    -sum(p.map((x) => x * log(x))),
+    Math.max(...p),
+    Math.max(...p.map((x) => x * (1 - x))),
+  ];
+
+  // What no state changes.
+  function describe(data) {
+    const { words, scores } = data;
+    return {
+      ...data,
+      count: words.length,
+      samples: scores[0].length,
+      widest: Math.ceil(farthest(scores.at(-1).flat())),
+    };
+  }
+
+  // The scores are dot products, the logits what the softmax gets: of a sample, or the reader's.
+  function look(figure, state) {
+    const { step, scale, sample, hand, word } = state;
+    const { words, widths, scores, count } = figure;
+    const d = widths[step];
+    const by = scale ? Math.sqrt(d) : 1;
+    const all = scores[step].map((row) => row.map((x) => x / by));
+    const given = all[sample] ?? all[0];
+    const pulled = String(hand)
+      .split(",")
+      .map((x) => Number(x) / by);
+    const held = pulled.length === count && farthest(pulled) < 999;
+    const logits = held ? pulled : given;
+    const weights = softmax(logits);
+    const flat = all.flat();
+    const mean = sum(flat) / flat.length;
+    return {
+      ...figure,
+      state,
+      step,
+      d,
+      by,
+      all,
+      given,
+      held,
+      high: Math.ceil(Math.max(4, 1.45 * farthest(given), farthest(logits))),
+      logits,
+      weights,
+      before: softmax(given),
+      measured: measure(weights),
+      best: largest(weights),
+      variance: sum(flat.map((x) => (x - mean) ** 2)) / flat.length,
+      touched: words[word] ? word : 0,
+    };
+  }
+
+  // The scores after a pull, without the scale.
+  function pull(figure, state, i, value) {
+    const { logits, by } = look(figure, state);
+    return logits.map((x, k) => tidy(Number(((k === i ? value : x) * by).toFixed(2))));
+  }
+
+  // ---------- as text ----------
+  const small = (x) =>
+    x >= 0.0005 || !x ? write(x, 3) : x.toExponential(0).replace(/e-(.+)/, "·10$^{−$1}$");
+  const some = (x) => write(x, Math.abs(x) < 100 ? 1 : 0);
+
+  return { describe, look, pull, spread, log, small, some };
+});
