@@ -1,6 +1,23 @@
-"""Data that stand in a script of a page."""
+"""What the package puts into a page: its scripts and styles, and data that stand in a script."""
 
 import json
+from importlib.resources import files
+
+ELEMENTS = "utils/elements.js"  # what the scripts of all pages make elements with
+
+
+def packaged(path):
+    """The text of a script or style sheet of the package.
+
+    Args:
+        path: such as ``"utils/elements.js"``.
+
+    Example:
+        >>> from nlp104.utils.scripts import ELEMENTS, packaged
+        >>> packaged(ELEMENTS).splitlines()[1]
+        'globalThis.nlp104elements ??= (() => {'
+    """
+    return files("nlp104").joinpath(*path.split("/")).read_text(encoding="utf-8").strip()
 
 
 def script_json(value, **options):

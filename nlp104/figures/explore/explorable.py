@@ -6,11 +6,21 @@ from pathlib import Path
 
 from nlp104.figures.language import PATTERNS, sheet
 from nlp104.utils.files import replacing
-from nlp104.utils.scripts import script_json
+from nlp104.utils.scripts import ELEMENTS, packaged, script_json
 
-HERE = files("nlp104.figures.explore")
-# What all scenes share, in the order it is run.
-SHARED = ("numbers", "text", "kinds", "marks", "stage", "frame", "chapters", "address", "hands")
+HERE = "figures/explore"
+SHARED = (  # in the order they are run
+    "numbers",
+    "text",
+    "kinds",
+    "marks",
+    "stage",
+    "frame",
+    "chapters",
+    "address",
+    "hands",
+    "player",
+)
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -56,20 +66,21 @@ class Explorable:
     @property
     def scripts(self):
         """The files that it carries: what all share, then its own, last of them the scene."""
-        own = (file.name for file in HERE.joinpath("scenes", self.name).iterdir())
-        own = sorted(own, key=lambda name: (name == "scene.js", name))
-        shared = (f"player/{name}.js" for name in (*SHARED, "player"))
-        return (*shared, *(f"scenes/{self.name}/{name}" for name in own))
+        folder = f"{HERE}/scenes/{self.name}"
+        own = [file.name for file in files("nlp104").joinpath(*folder.split("/")).iterdir()]
+        own.sort(key=lambda name: (name == "scene.js", name))
+        shared = (f"{HERE}/player/{name}.js" for name in SHARED)
+        return (ELEMENTS, *shared, *(f"{folder}/{name}" for name in own))
 
     @property
     def style(self):
         """The style sheet that it carries."""
-        return sheet() + _text("player/player.css")
+        return sheet() + packaged(f"{HERE}/player/player.css")
 
     @property
     def code(self):
         """Its scripts as elements of HTML."""
-        return "".join(f"<script>{_text(name)}</script>" for name in self.scripts)
+        return "".join(f"<script>{packaged(name)}</script>" for name in self.scripts)
 
     def save(self, path):
         """Write a page of its own, for a browser or a slide.
@@ -90,8 +101,3 @@ class Explorable:
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         return {"text/html": self.html, "text/plain": f"{self.title}. {self.alt}"}
-
-
-def _text(name):
-    """A file of the folders beside this one."""
-    return HERE.joinpath(*name.split("/")).read_text(encoding="utf-8").strip()

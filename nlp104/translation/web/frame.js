@@ -3,7 +3,8 @@
 globalThis.nlp104web ??= {};
 nlp104web.frame ??= (() => {
   "use strict";
-  const { make, icon, language } = nlp104web.view;
+  const { make, picture } = nlp104elements;
+  const { language } = nlp104web.view;
   const HEADS = "Its heads, a row for each word written: choose one";
   const NUMBERS = "All weights as numbers, in per cent";
   const ROWS = "A row for each token written, a column for each token read";
@@ -56,14 +57,6 @@ nlp104web.frame ??= (() => {
 
   // Buttons for the steps, and the choice of a search.
   const makeBar = (id, beams, on) => {
-    const picture = (kind, label, onclick) =>
-      make("button", {
-        type: "button",
-        title: label,
-        innerHTML: icon(kind),
-        onclick,
-        data: { "aria-label": label },
-      });
     const search = ([value, text], i) =>
       make(
         "label",

@@ -2,7 +2,8 @@
 globalThis.nlp104web ??= {};
 nlp104web.heads ??= (() => {
   "use strict";
-  const { make, map, name, percent, looked } = nlp104web.view;
+  const { make } = nlp104elements;
+  const { map, name, percent, looked } = nlp104web.view;
   const { button } = nlp104web.frame;
   const count = (length) => Array.from({ length }, (_, i) => i);
 

@@ -2,7 +2,7 @@
 globalThis.nlp104web ??= {};
 nlp104web.invite ??= (() => {
   "use strict";
-  const { make } = nlp104web.view;
+  const { make } = nlp104elements;
   const { button, quiet } = nlp104web.frame;
   const { fetchParts } = nlp104web.loading;
   const MISSING =

@@ -2,7 +2,7 @@
 globalThis.nlp104web ??= {};
 nlp104web.loading ??= (() => {
   "use strict";
-  const { make } = nlp104web.view;
+  const { make } = nlp104elements;
   // The scripts of a folder, one after the other: engine and model, as text. `file://` permits no
   // fetch.
   async function fetchParts(folder, count, arrived, stopped) {

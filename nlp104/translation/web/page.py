@@ -7,14 +7,14 @@ it: `parts`. A page that was exported carries everything: `page`.
 
 import html
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from typing import Any
 
 from nlp104.translation.translator import Translator
 from nlp104.translation.web.packing import engine, pack
-from nlp104.utils.scripts import script_json
+from nlp104.utils.scripts import ELEMENTS, packaged, script_json
 
-FRONT = (  # in the order they are run
+HERE = "translation/web"
+FRONT = (  # in the order they are run, once elements can be made
     "view.js",
     "frame.js",
     "heads.js",
@@ -123,12 +123,13 @@ def figure(data: Mapping[str, Any], still: str, before: str = "") -> str:
 
 def style() -> str:
     """Returns the style sheet of the front end."""
-    return _text("front.css")
+    return packaged(f"{HERE}/front.css")
 
 
 def code() -> str:
     """Returns the scripts of the front end, as elements of HTML."""
-    return "".join(f"<script>{_text(name)}</script>" for name in FRONT)
+    scripts = (ELEMENTS, *(f"{HERE}/{name}" for name in FRONT))
+    return "".join(f"<script>{packaged(name)}</script>" for name in scripts)
 
 
 def parts(translator: Translator, name: str, languages: Sequence[str] = ()) -> list[str]:
@@ -162,7 +163,3 @@ def parts(translator: Translator, name: str, languages: Sequence[str] = ()) -> l
 
 def _json(value):
     return script_json(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def _text(name):
-    return (files("nlp104.translation.web") / name).read_text(encoding="utf-8").strip()

@@ -2,7 +2,8 @@
 globalThis.nlp104web ??= {};
 nlp104web.show ??= (() => {
   "use strict";
-  const { make, icon, percent, name, inPieces, list, weights } = nlp104web.view;
+  const { make, icon } = nlp104elements;
+  const { percent, name, inPieces, list, weights } = nlp104web.view;
   const { threads, bars, table, caption } = nlp104web.view;
   const { showGrid, showSwitches } = nlp104web.heads;
 

@@ -2,7 +2,8 @@
 // all that find room near their steps. The width alone decides, so that none flickers; only the
 // name of the step that is shown may take the place of others.
 {
-  const { limit, fit, overlap, set, rich, make } = nlp104;
+  const { limit, fit, overlap, set, rich } = nlp104;
+  const { make } = nlp104elements;
 
   class Chapters {
     // `names`: one for each step; neighbours with one name are one chapter.

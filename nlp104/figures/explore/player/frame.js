@@ -1,23 +1,7 @@
 // Explorables: the frame around a scene, as elements of the page, and the numbers as a table.
 {
   const { svg, rich, plain, write } = nlp104;
-
-  const make = (tag, properties = {}, ...children) => {
-    const { data, ...rest } = properties;
-    const element = Object.assign(document.createElement(tag), rest);
-    for (const [name, value] of Object.entries(data ?? {})) element.setAttribute(name, value);
-    element.append(...children);
-    return element;
-  };
-  const ICONS = {
-    reset: '<path d="M4 12a8 8 0 1 0 2.6-5.9"/><path d="M3.5 3.5v4.6h4.6"/>',
-    back: '<path d="M14.5 6 8.5 12l6 6"/>',
-    next: '<path d="m9.5 6 6 6-6 6"/>',
-    play: '<path class="full" d="M8 5.5v13l10.5-6.5z"/>',
-    pause: '<path d="M9 6.5v11M15 6.5v11" stroke-width="3.5"/>',
-  };
-  const icon = (name) =>
-    `<svg viewBox="0 0 24 24" width="18" height="18" aria-hidden="true">${ICONS[name]}</svg>`;
+  const { make, picture } = nlp104elements;
 
   // One choice above the drawing; `choose` is called with what is chosen.
   const choice = ({ name, label, values }, address, choose) => {
@@ -51,18 +35,10 @@
 
   // The bar below: buttons, a slider, and room for the names of the chapters.
   const makeBar = (player) => {
-    const button = (kind, label, onclick) =>
-      make("button", {
-        type: "button",
-        title: label,
-        innerHTML: icon(kind),
-        onclick,
-        data: { "aria-label": label },
-      });
     const { steps } = player;
-    const reset = button("reset", "Start again", () => player.reset());
-    const back = button("back", "One step back", () => player.go(player.state.step - 1));
-    const next = button("next", "One step on", () => player.go(player.state.step + 1));
+    const reset = picture("reset", "Start again", () => player.reset());
+    const back = picture("back", "One step back", () => player.go(player.state.step - 1));
+    const next = picture("next", "One step on", () => player.go(player.state.step + 1));
     const play = make("button", {
       type: "button",
       className: "play",
@@ -125,5 +101,5 @@
     ];
   };
 
-  Object.assign(nlp104, { make, icon, frame, tabulate });
+  Object.assign(nlp104, { frame, tabulate });
 }

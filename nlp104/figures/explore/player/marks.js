@@ -1,6 +1,7 @@
 // Explorables: the marks that scenes hand over, each with a key, a place and a look.
 {
   const { tidy, write } = nlp104;
+  const box = (x, y, w, h) => ({ x, y, w, h }); // a place
   const mark =
     (kind, defaults) =>
     (key, place, options = {}) => ({
@@ -33,6 +34,7 @@
     anchor: "start",
     ...options,
   });
+  const note = (key, x, y, source, look) => label(key, x, y, source, { size: 12, ...look });
   const token = mark("token", { size: 14 });
 
   // The path of a line along points, with round corners.
@@ -155,5 +157,18 @@
     return marks;
   };
 
-  Object.assign(nlp104, { cell, area, label, token, wire, line, step, matrix, shares, ledger });
+  Object.assign(nlp104, {
+    box,
+    cell,
+    area,
+    label,
+    note,
+    token,
+    wire,
+    line,
+    step,
+    matrix,
+    shares,
+    ledger,
+  });
 }

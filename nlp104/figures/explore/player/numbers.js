@@ -40,6 +40,8 @@ globalThis.nlp104 ??= {};
       )
       .sort((a, b) => Math.abs(a - want) - Math.abs(b - want))[0];
 
+  const largest = (row) => row.indexOf(Math.max(...row));
+  const exact = (x) => x.toLocaleString("en");
   const limit = (x, low, high) => Math.max(low, Math.min(high, x));
   const whole = (A) => A.flat().every((x) => !Number.isFinite(x) || Number.isInteger(tidy(x)));
 
@@ -61,6 +63,8 @@ globalThis.nlp104 ??= {};
     overlap,
     fit,
     limit,
+    largest,
+    exact,
     whole,
     share,
   });

@@ -12,8 +12,9 @@
 //                                slide: {value, low, high, by, length}, in pixels, upwards
 // }))
 nlp104.scene ??= (() => {
-  const { limit, tidy, range, set, rich, plain, make, icon, frame, tabulate } = nlp104;
+  const { limit, tidy, range, set, rich, plain, frame, tabulate } = nlp104;
   const { Stage, Chapters, remember, recall, listen } = nlp104;
+  const { make, icon } = nlp104elements;
   const SLIM = 560; // pixels: what is narrower is a phone's
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
   const copies = {}; // how many figures of a name the page has

@@ -1,5 +1,5 @@
 // What the other files, run after this one, draw and write with.
-nlp104.share("decoding", ({ write, label, area, cell }) => {
+nlp104.share("decoding", ({ write, area, cell }) => {
   // An address can name what no list has.
   const pick = (list, i) => list[i in list ? i : 0];
 
@@ -25,7 +25,6 @@ nlp104.share("decoding", ({ write, label, area, cell }) => {
       .replace(/▁/g, " ")
       .trim();
 
-  const note = (key, x, y, source, look) => label(key, x, y, source, { size: 12, ...look });
   const room = (key, place) =>
     area(`room${key}`, place, { concept: "ink", strength: 0.05, radius: 4 });
   const strip = (key, digits, concept, place) =>
@@ -34,5 +33,5 @@ nlp104.share("decoding", ({ write, label, area, cell }) => {
       return cell(`${key}${i}`, place(i), { value, concept, numbers: false });
     });
 
-  return { pick, nameIn, percent, path, spell, note, room, strip };
+  return { pick, nameIn, percent, path, spell, room, strip };
 });

@@ -1,5 +1,5 @@
 // Which text is said, and what stands in its braces.
-nlp104.share("decoding", ({ write, decoding: { pick, percent, spell } }) => {
+nlp104.share("decoding", ({ write, exact, decoding: { pick, percent, spell } }) => {
   function keyOf({ data, state, phase, frames, frame, end, open, last, dice, asked, now }) {
     const { mode } = state;
     if (asked > now) return "late";
@@ -28,7 +28,7 @@ nlp104.share("decoding", ({ write, decoding: { pick, percent, spell } }) => {
     return {
       ...data,
       seen: `[a|**${seen.join(" and ")}, ${most}\u00a0%**]`,
-      vocabulary: data.vocabulary.toLocaleString("en"),
+      vocabulary: exact(data.vocabulary),
       k: numBeams,
       T: pick(data.temperatures, state.heat),
       u: write(pick(data.dice, state.draw)[now - 1], 3),

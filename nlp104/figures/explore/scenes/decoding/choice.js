@@ -1,12 +1,12 @@
 // One step: last vector, logits, softmax, logarithms, choice; the dice, the cache.
-nlp104.share("decoding", ({ sum, write, area, token, wire, line, step, decoding }) => {
-  const { pick, note, room, strip, percent } = decoding;
+nlp104.share("decoding", ({ sum, write, exact, area, note, token, wire, line, step, decoding }) => {
+  const { pick, room, strip, percent } = decoding;
   const ROW = 25;
 
   function vector({ data, width, slim, phase, node }, y) {
     const digits = (place) => strip("x", node.state.slice(0, 12), "r", place);
     const title = note("vector", 0, y + 22, `last vector, 12 of ${data.width}`, { muted: true });
-    const logits = `× W: ${data.vocabulary.toLocaleString("en")} logits`;
+    const logits = `× W: ${exact(data.vocabulary)} logits`;
     if (!slim) {
       const lit = phase > 0;
       const look = { source: logits, size: 12, lit, concept: "r" };

@@ -7,7 +7,7 @@ nlp104.scene("decoding", (data, { range, decoding }) => {
   function draw(state, width) {
     const view = see(data, search, state, width);
     const step = choice(view);
-    const marks = [written(view), step.marks].flat(Infinity);
+    const marks = [written(view), step.marks];
     return { ...step, marks, caption: caption(view, search) };
   }
 

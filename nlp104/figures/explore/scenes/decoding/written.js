@@ -1,6 +1,6 @@
 // The source, and all that is written: words, sums, keys and values.
-nlp104.share("decoding", ({ range, write, cell, area, token, line, decoding }) => {
-  const { note, room, strip, path } = decoding;
+nlp104.share("decoding", ({ range, write, cell, area, note, token, line, decoding }) => {
+  const { room, strip, path } = decoding;
   const CACHED = ["k", "v"];
   const QUIET = { anchor: "end", muted: true };
   function source({ slim, sentence, node, head, sourceWidth: w, name }) {

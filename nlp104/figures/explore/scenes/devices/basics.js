@@ -1,6 +1,5 @@
 // The steps of training, what a state comes to, and how bytes are written.
-nlp104.share("devices", () => {
-  const exact = (x) => x.toLocaleString("en");
+nlp104.share("devices", ({ exact }) => {
   const UNITS = [
     ["GB", 1e9],
     ["MB", 1e6],
@@ -105,5 +104,5 @@ nlp104.share("devices", () => {
     };
   }
 
-  return { exact, bytes, EXCHANGES, GRADIENTS, STEPS, see };
+  return { bytes, EXCHANGES, GRADIENTS, STEPS, see };
 });

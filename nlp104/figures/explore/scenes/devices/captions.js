@@ -1,5 +1,5 @@
 // What is said of each step: of a grid with more than one slice, and else.
-nlp104.share("devices", ({ sum, devices: { exact, bytes } }) => {
+nlp104.share("devices", ({ sum, exact, devices: { bytes } }) => {
   const GRIDS = {
     one:
       "One device has everything: all rows of the batch, all columns of every matrix. " +

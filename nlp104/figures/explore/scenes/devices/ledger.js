@@ -1,6 +1,6 @@
 // What each device holds and sends, to scale, and what the chosen one works on.
-nlp104.share("devices", ({ sum, range, area, label, devices }) => {
-  const { exact, bytes, EXCHANGES, GRADIENTS, STEPS } = devices;
+nlp104.share("devices", ({ sum, range, exact, area, label, devices }) => {
+  const { bytes, EXCHANGES, GRADIENTS, STEPS } = devices;
   // So many times the weights; they are used from a step on.
   const HELD = [
     { name: "weights", times: 1, concept: "ink", strength: 0.85, from: 12 },

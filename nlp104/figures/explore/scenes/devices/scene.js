@@ -1,6 +1,6 @@
 // Eight devices and one step of training: which slice each holds, what it works on, what it sends.
-nlp104.scene("devices", (data, { devices }) => {
-  const { exact, EXCHANGES, STEPS, see, grid, exchange, ledger, caption } = devices;
+nlp104.scene("devices", (data, { exact, devices }) => {
+  const { EXCHANGES, STEPS, see, grid, exchange, ledger, caption } = devices;
   const GRIDS = { one: "1", rows: "8 × 1", both: "2 × 4", slices: "1 × 8" };
   const { grids, sizes, tokens, start } = data;
 
@@ -18,7 +18,7 @@ nlp104.scene("devices", (data, { devices }) => {
     const view = see(data, state, width);
     const { marks, height } = ledger(view);
     return {
-      marks: [grid(view), exchange(view), marks].flat(Infinity),
+      marks: [grid(view), exchange(view), marks],
       height,
       caption: caption(view),
       table: table(view),

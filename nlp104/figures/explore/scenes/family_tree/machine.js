@@ -1,5 +1,5 @@
 // The machine of the chosen model: two stacks, whose parts it has or lacks, and what is said of it.
-nlp104.share("family_tree", ({ area, step, line }) => {
+nlp104.share("family_tree", ({ area, label, step, line }) => {
   const ASKED = { s: "self-attention", m: "masked attention", c: "cross-attention" };
   const HIGH = 26; // a box; its neighbours are 12 away
   const PITCH = HIGH + 12;
@@ -39,14 +39,13 @@ nlp104.share("family_tree", ({ area, step, line }) => {
   }
 
   function titles({ chosen }, { x, y, wide }) {
-    const { put } = nlp104.family_tree;
     const concept = chosen.keeps.includes("w") ? "p" : undefined;
     return [
-      put("name", x, y + 10, chosen.name, { size: 18, strong: true }),
-      put("born", x + wide, y + 11, `${chosen.year}`, { anchor: "end", muted: true }),
-      put("task", x, y + 34, `Task: ${chosen.task}`),
-      put("places", x, y + 54, `Places: ${chosen.places}`, { concept }),
-      chosen.size ? [put("size", x, y + 74, `Parameters: ${chosen.size}`)] : [],
+      label("name", x, y + 10, chosen.name, { size: 18, strong: true }),
+      label("born", x + wide, y + 11, `${chosen.year}`, { anchor: "end", muted: true }),
+      label("task", x, y + 34, `Task: ${chosen.task}`),
+      label("places", x, y + 54, `Places: ${chosen.places}`, { concept }),
+      chosen.size ? [label("size", x, y + 74, `Parameters: ${chosen.size}`)] : [],
     ];
   }
 
@@ -68,7 +67,6 @@ nlp104.share("family_tree", ({ area, step, line }) => {
   }
 
   function stack(view, s, at) {
-    const { put } = nlp104.family_tree;
     const parts = view.chosen.machine[s];
     const name = s ? "decoder" : "encoder";
     const known = parts.some(([, lit]) => lit);
@@ -76,7 +74,7 @@ nlp104.share("family_tree", ({ area, step, line }) => {
     const x = at.stacks[s] + at.w / 2;
     return [
       parts.map((part, i) => box(view, s, i, part, at)),
-      put(`stack${s}`, x, at.base + 8, known ? name : `no ${name}`, look),
+      label(`stack${s}`, x, at.base + 8, known ? name : `no ${name}`, look),
     ];
   }
 
@@ -102,18 +100,17 @@ nlp104.share("family_tree", ({ area, step, line }) => {
     if (!reads && !writes) text = "Attention of another kind.";
     if (!text) return [];
     const look = { anchor: "middle", size: 12, muted: true };
-    return [nlp104.family_tree.put("host", middle, base + 30, text, look)];
+    return [label("host", middle, base + 30, text, look)];
   }
 
   function machine(view, at) {
-    const { put } = nlp104.family_tree;
     const note = at.lines(view.chosen.note);
     return [
       titles(view, at),
       [0, 1].map((s) => stack(view, s, at)),
       bridge(view, at),
       host(view, at),
-      note.map((text, i) => put(`note${i}`, at.x, at.base + 52 + 19 * i, text)),
+      note.map((text, i) => label(`note${i}`, at.x, at.base + 52 + 19 * i, text)),
     ];
   }
   return { placeMachine, machine };

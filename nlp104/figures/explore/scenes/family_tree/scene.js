@@ -22,7 +22,7 @@ nlp104.scene("family_tree", ({ models, parts, lanes }, { family_tree }) => {
     const left = placeTree(view);
     const right = placeMachine(view, left);
     return {
-      marks: [tree(view, left), machine(view, right)].flat(Infinity),
+      marks: [tree(view, left), machine(view, right)],
       height: Math.max(left.foot, right.bottom) + 6,
       caption: part?.says ?? QUESTION,
       table,

@@ -1,7 +1,5 @@
 // The tree: a row for each model, by year, in three lanes; lines lead to its parents.
 nlp104.share("family_tree", ({ area, label, token, line, wire }) => {
-  const put = (key, x, y, text, look) => label(key, x, y, text, { size: 13, ...look });
-
   // Years stand beside their rows, above them where there is little room.
   function placeTree({ width, slim, models, years }) {
     const wide = slim ? width : Math.min(470, 0.6 * width);
@@ -31,8 +29,8 @@ nlp104.share("family_tree", ({ area, label, token, line, wire }) => {
     const first = Math.min(...rows);
     const look = { size: 12, muted: true };
     const name = slim
-      ? put(`year${when}`, 14, first - 11, `${when}`, look)
-      : put(`year${when}`, 0, first + h / 2, `${when}`, look);
+      ? label(`year${when}`, 14, first - 11, `${when}`, look)
+      : label(`year${when}`, 0, first + h / 2, `${when}`, look);
     if (when === years[0]) return [name];
     const path = slim ? `M46 ${first - 11}H${wide}` : `M0 ${first - (pitch - h + gap) / 2}H${wide}`;
     return [name, line(`rule${when}`, path, { layer: 0, width: 1 })];
@@ -120,11 +118,11 @@ nlp104.share("family_tree", ({ area, label, token, line, wire }) => {
     const { lanes, years, models, slim } = view;
     const look = { anchor: "middle", size: slim ? 12 : 13, muted: true };
     return [
-      lanes.map((name, lane) => put(`lane${lane}`, at.x(lane) + at.w / 2, 10, name, look)),
+      lanes.map((name, lane) => label(`lane${lane}`, at.x(lane) + at.w / 2, 10, name, look)),
       years.map((when) => year(view, when, at)),
       ways(view, at),
       models.map((model, i) => pill(view, model, i, at)),
     ];
   }
-  return { put, placeTree, tree };
+  return { placeTree, tree };
 });

@@ -1,6 +1,5 @@
 // Three bands: the words, the heads, the output. The one that a step is about is large.
-nlp104.share("heads", ({ range }) => {
-  const box = (x, y, w, h) => ({ x, y, w, h });
+nlp104.share("heads", ({ range, box }) => {
   // A part of a matrix whose cells are like p.
   const rect = (p, i, j, rows = 1, columns = 1) =>
     box(p.x + j * p.w, p.y + i * p.h, columns * p.w, rows * p.h);

@@ -1,10 +1,9 @@
 // Where everything stands, and what draws it.
-nlp104.share("machine", ({ sum, label, line, step }) => {
+nlp104.share("machine", ({ sum, limit, box, label, line, step }) => {
   const CONCEPTS = { pos: "p", self: "a", cross: "a" };
 
-  const box = (x, y, w, h) => ({ x, y, w, h });
   const bare = (word) => word.replace(/^\[(.+)\]$/, (_, sign) => sign.toLowerCase());
-  const clamp = (i, count) => Math.max(0, Math.min(count - 1, i | 0));
+  const clamp = (i, count) => limit(i | 0, 0, count - 1);
 
   const countOf = ({ source }, { tower, turn }) => (tower === "enc" ? source.length : turn + 1);
   function weightsOf(data, now) {
@@ -164,5 +163,5 @@ nlp104.share("machine", ({ sum, label, line, step }) => {
     return { ...frame, ...memory, towers, depth, chip };
   }
 
-  return { CONCEPTS, box, bare, clamp, weightsOf, text, path, door, chip, pick, countOf, layout };
+  return { CONCEPTS, bare, clamp, weightsOf, text, path, door, chip, pick, countOf, layout };
 });

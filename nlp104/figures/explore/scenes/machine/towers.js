@@ -1,6 +1,6 @@
 // The towers with their boxes and wires, and the memory.
-nlp104.share("machine", ({ area, step, token, wire, machine }) => {
-  const { CONCEPTS, box, bare, text, path, pick } = machine;
+nlp104.share("machine", ({ box, area, step, token, wire, machine }) => {
+  const { CONCEPTS, bare, text, path, pick } = machine;
   const NAMES = {
     tok: ["tokens"],
     emb: ["embedding"],

@@ -1,6 +1,6 @@
 // Words, their vectors, their weights, and what is written next.
-nlp104.share("machine", ({ sum, range, write, area, token, machine }) => {
-  const { CONCEPTS, box, bare, clamp, weightsOf, text, path, door, chip, pick } = machine;
+nlp104.share("machine", ({ sum, range, write, box, area, token, machine }) => {
+  const { CONCEPTS, bare, clamp, weightsOf, text, path, door, chip, pick } = machine;
   const BUNDLE = 16; // weights that add up to 1
 
   function band(key, { middles, widths, rows: { tok } }, i, y) {

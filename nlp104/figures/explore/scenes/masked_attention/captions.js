@@ -1,5 +1,5 @@
 // What a state says in words, and its table.
-nlp104.share("masked_attention", ({ write }) => {
+nlp104.share("masked_attention", ({ write, largest }) => {
   const ofEmpty = ({ before }, name) =>
     before
       ? `Row ${name} may look at nothing. The softmax would divide 0 by 0, so the row is set to ` +
@@ -30,7 +30,7 @@ nlp104.share("masked_attention", ({ write }) => {
   function ofNewest(view) {
     const { words, newest } = view;
     const { weights, places } = view.rows.at(-1);
-    const best = weights.indexOf(Math.max(...weights));
+    const best = largest(weights);
     return (
       `**${words[newest]}** was just written: a new row and a new column. It looks most at ` +
       `**${words[places[best]]}** ([a|**${write(weights[best])}**]), to write ` +

@@ -1,12 +1,11 @@
 // News of the first word on its way to another one, through time or through layers.
-nlp104.scene("paths", (data, { range, paths }) => {
+nlp104.scene("paths", (data, { range, limit, paths }) => {
   const { placeNetwork, network, placeKinds, caption } = paths;
   const KINDS = Object.keys(data.reach);
   const RECURRENCE = 0;
   const ATTENTION = 3;
   const ALL = 8; // the step that compares
   const sentence = (n) => data.sentences.find((words) => words.length === n) ?? data.sentences[0];
-  const pick = (x, low, high) => Math.max(low, Math.min(high, x | 0));
 
   function reading(state, width) {
     const slim = width < 560;
@@ -14,8 +13,8 @@ nlp104.scene("paths", (data, { range, paths }) => {
     const n = words.length;
     const all = state.step === ALL;
     const time = state.step < ALL ? state.step : n - 1;
-    const kind = pick(state.kind, 0, KINDS.length - 1);
-    const to = state.to < 0 ? n - 1 : pick(state.to, 1, n - 1);
+    const kind = limit(state.kind | 0, 0, KINDS.length - 1);
+    const to = state.to < 0 ? n - 1 : limit(state.to | 0, 1, n - 1);
     const reach = (k) => data.reach[KINDS[k]] ?? n - 1; // words that a step gets ahead
     const steps = (k, word) => Math.ceil(word / reach(k));
     const last = steps(kind, n - 1);
@@ -64,7 +63,7 @@ nlp104.scene("paths", (data, { range, paths }) => {
     const beside = placeKinds(view, at);
     const below = beside.y + KINDS.length * beside.pitch;
     return {
-      marks: [network(view, at), paths.kinds(view, beside)].flat(Infinity),
+      marks: [network(view, at), paths.kinds(view, beside)],
       height: view.slim ? below : at.bottom + 16,
       caption: caption(view),
       table: table(view),

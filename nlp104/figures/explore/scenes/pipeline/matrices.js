@@ -1,6 +1,5 @@
 // The words, the factors, their product: all that stands in cells.
-nlp104.share("pipeline", ({ transpose, most, write, area, label, token, line, matrix }) => {
-  const box = (x, y, w, h) => ({ x, y, w, h });
+nlp104.share("pipeline", ({ transpose, most, write, box, area, label, token, line, matrix }) => {
   const note = ({ size }, key, x, y, source, look) =>
     label(key, x, y, source, { size, anchor: "middle", ...look });
   const aside = (view, key, x, y, source) =>
@@ -167,5 +166,5 @@ nlp104.share("pipeline", ({ transpose, most, write, area, label, token, line, ma
     ];
   }
 
-  return { box, note, aside, frame, strokes, words, factors, scores };
+  return { note, aside, frame, strokes, words, factors, scores };
 });

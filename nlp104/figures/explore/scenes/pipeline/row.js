@@ -1,8 +1,8 @@
 // The row that is followed: a number of it written out, the sums, its way so far.
-nlp104.share("pipeline", ({ whole, write, sum, area, line, step, shares, ledger }) => {
+nlp104.share("pipeline", ({ whole, write, sum, box, area, line, step, shares, ledger }) => {
   // A row of the left factor meets a column of the right one, and their products are written out.
   function meet(view, left, place, written) {
-    const { box, frame } = nlp104.pipeline;
+    const { frame } = nlp104.pipeline;
     const { size, rowHeight } = view;
     const { row: y, base } = view.y;
     const { x, y: top, w, h } = place;
@@ -25,7 +25,7 @@ nlp104.share("pipeline", ({ whole, write, sum, area, line, step, shares, ledger 
   }
 
   function openScore(view) {
-    const { box, places, strokes } = nlp104.pipeline;
+    const { places, strokes } = nlp104.pipeline;
     const { depth, x, y, pad, keyHeight, scoreWidth, query, key, dots, row, score } = view;
     const width = x.scores - x.query - 2 * pad;
     const place = box(x.scores + score * scoreWidth, y.key, scoreWidth, keyHeight);
@@ -45,7 +45,7 @@ nlp104.share("pipeline", ({ whole, write, sum, area, line, step, shares, ledger 
   }
 
   function openOutput(view) {
-    const { box, places } = nlp104.pipeline;
+    const { places } = nlp104.pipeline;
     const { x, y, valueWidth, valueHeight, value, weights, output, row, column } = view;
     const place = box(x.value + column * valueWidth, y.value, valueWidth, valueHeight);
     return meet(view, x.scores, place, {
@@ -63,7 +63,7 @@ nlp104.share("pipeline", ({ whole, write, sum, area, line, step, shares, ledger 
 
   // Exponentials of every row as bars, then stretched to fill 1.
   function bars(view) {
-    const { STAGES, box, note, aside, power } = nlp104.pipeline;
+    const { STAGES, note, aside, power } = nlp104.pipeline;
     const { rows, x, y, at, powers, sums, weights } = view;
     if (!view.late || view.mixing || !view.answers) return [];
     const longest = Math.max(...sums) || 1;
@@ -91,7 +91,7 @@ nlp104.share("pipeline", ({ whole, write, sum, area, line, step, shares, ledger 
 
   // What was done to it, line by line.
   function trace(view) {
-    const { STAGES, box, note, aside, cellText } = nlp104.pipeline;
+    const { STAGES, note, aside, cellText } = nlp104.pipeline;
     const { DOT, SCALE, MASK, EXP, NORM } = STAGES;
     const done = [
       [DOT, "$q·k$"],

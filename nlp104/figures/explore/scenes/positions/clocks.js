@@ -1,11 +1,11 @@
 // A position as clocks, one for each pair of columns, and as a row of numbers.
-nlp104.share("positions", ({ range, area, line, matrix }) => {
+nlp104.share("positions", ({ range, limit, area, line, matrix }) => {
   // What is shown, and where. The hands turn from `start` to `end`: from 0 to the position, or from
   // the position to the one k steps on.
   function clocksView(data, { step: position, d, base, view, k }, width) {
     const shift = view === "shift";
     const slim = width < 560;
-    const far = Math.max(0, Math.min(data.reach, k | 0));
+    const far = limit(k | 0, 0, data.reach);
     const left = 30;
     const wide = width - left - (slim || shift ? 0 : 190);
     const w = wide / d;

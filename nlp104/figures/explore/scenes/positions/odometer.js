@@ -59,7 +59,7 @@ nlp104.share("positions", ({ range, dot, area, matrix }) => {
     ];
     const shown = neighbours(view);
     return {
-      marks: marks.flat(Infinity),
+      marks: marks,
       height: y + 5 * pitch,
       caption: caption(view),
       table: {

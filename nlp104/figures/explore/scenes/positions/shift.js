@@ -104,7 +104,7 @@ nlp104.share("positions", ({ range, dot, write, area, token, line }) => {
       distances(view, plot),
     ];
     return {
-      marks: marks.flat(Infinity),
+      marks: marks,
       height: plot.y + HIGH + 24,
       caption:
         `From **${position}** to **${end}**, turn ${turns(view)}, wherever they start. ` +

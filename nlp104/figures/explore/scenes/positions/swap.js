@@ -123,7 +123,7 @@ nlp104.share("positions", ({ most, label, token, line, matrix }) => {
     });
     const name = put("a", 10, 210, "attention", { concept: "a", slant: -90 });
     return {
-      marks: [words, name].flat(Infinity),
+      marks: [words, name],
       height: 404,
       caption: caption(view),
       table: {

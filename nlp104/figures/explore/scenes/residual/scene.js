@@ -64,7 +64,7 @@ nlp104.scene("residual", (data, { range, write, token, residual }) => {
     const at = placeTower(view);
     const beside = view.done ? endings(view) : [reached(view, at), large(view)];
     return {
-      marks: [tower(view, at), measurements(view, at), beside].flat(Infinity),
+      marks: [tower(view, at), measurements(view, at), beside],
       height: at.ground + 40,
       caption: caption(view),
       table: table(view),

@@ -1,6 +1,5 @@
 // How numbers are written, and what the other files, run after this one, draw with.
-nlp104.share("shapes", ({ sum, tidy, area, label }) => {
-  const exact = (x) => x.toLocaleString("en");
+nlp104.share("shapes", ({ sum, tidy, area }) => {
   const compact = (x) =>
     x
       .toLocaleString("en", { notation: "compact", maximumSignificantDigits: 3 })
@@ -10,8 +9,7 @@ nlp104.share("shapes", ({ sum, tidy, area, label }) => {
   const times = (x, digits) => (x < 1 ? `÷ ${short(1 / x, digits)}` : `× ${short(x, digits)}`);
   const total = (list, key) => sum(list.map((one) => one[key]));
 
-  const note = (key, x, y, source, look) => label(key, x, y, source, { size: 12, ...look });
   const block = (key, place, look) => area(key, place, { radius: 1, layer: 1, ...look });
 
-  return { exact, compact, short, times, total, note, block };
+  return { compact, short, times, total, block };
 });

@@ -1,5 +1,5 @@
 // What is said: of a box, of what a moved fader has changed, or of sizes that do not fit.
-nlp104.share("shapes", ({ range, shapes: { exact, times } }) => {
+nlp104.share("shapes", ({ range, exact, largest, shapes: { times } }) => {
   const became = (x, y) => (x === y ? "the **same**" : `**${times(x / y)}**`);
 
   // The boxes whose output has become so many times as large.
@@ -38,7 +38,7 @@ nlp104.share("shapes", ({ range, shapes: { exact, times } }) => {
   function caption(view) {
     const { data, size, made, order, parameters, shares, percent } = view;
     const [first, second] = order.map((i) => made[i]);
-    const most = shares.indexOf(Math.max(...shares));
+    const most = largest(shares);
     const words = {
       ...size,
       K: +size.K.toFixed(1),

@@ -1,5 +1,5 @@
 // Beside the towers: the box that is chosen in numbers, or the questions, or the largest outputs.
-nlp104.share("shapes", ({ shapes: { exact, compact, note } }) => {
+nlp104.share("shapes", ({ exact, note, shapes: { compact } }) => {
   // Lines of a name with what stands behind it.
   function linesOf(view) {
     const { data, size, made, chosen, box, order, fits, shown } = view;

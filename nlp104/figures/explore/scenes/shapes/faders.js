@@ -1,6 +1,6 @@
 // A fader for each size, and the two numbers that all of them together give.
-nlp104.share("shapes", ({ token, line, shapes }) => {
-  const { exact, compact, short, times, note, block } = shapes;
+nlp104.share("shapes", ({ exact, note, token, line, shapes }) => {
+  const { compact, short, times, block } = shapes;
   const KNOB = 22;
 
   function write(letter, value) {

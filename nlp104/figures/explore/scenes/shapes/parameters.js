@@ -1,5 +1,5 @@
 // Where the parameters are: the share of each kind, and every matrix as a rectangle.
-nlp104.share("shapes", ({ sum, range, shapes: { total, note, block } }) => {
+nlp104.share("shapes", ({ sum, range, note, shapes: { total, block } }) => {
   function kinds({ data, width, slim, box, shares, percent, kindsTop: top }) {
     const { says } = data;
     const legend = data.kinds.map(([kind, concept], i) => {

@@ -19,7 +19,7 @@ nlp104.scene("shapes", (data, { shapes }) => {
     const view = see(data, state, width);
     const marks = [faders(view), tensors(view), details(view), parameters(view)];
     return {
-      marks: marks.flat(Infinity),
+      marks: marks,
       height: view.matricesTop + view.matricesHeight,
       caption: caption(view),
       table: table(view),

@@ -1,6 +1,6 @@
 // Every box as its output, as high as it has tokens and as wide as it has numbers for each.
-nlp104.share("shapes", ({ range, line, shapes }) => {
-  const { times, total, note, block } = shapes;
+nlp104.share("shapes", ({ range, note, line, shapes }) => {
+  const { times, total, block } = shapes;
 
   // One scale for all: pixels for a number.
   function scaleOf({ width, size, tower, logitLines }) {

@@ -1,7 +1,6 @@
 // Scores, the weights that the softmax makes of them, and what says how sure it is.
-nlp104.share("softmax_lab", ({ sum, softmax, write, tidy }) => {
+nlp104.share("softmax_lab", ({ sum, softmax, write, tidy, largest }) => {
   const farthest = (row) => Math.max(...row.map(Math.abs));
-  const largest = (row) => row.indexOf(Math.max(...row));
   const spread = (row) => Math.max(...row) - Math.min(...row);
   const log = (p) => (p ? Math.log2(p) : 0);
   // Entropy in bits; the largest weight; the largest entry of diag(p) − p pᵀ.

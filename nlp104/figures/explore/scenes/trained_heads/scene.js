@@ -19,7 +19,7 @@ nlp104.scene("trained_heads", (data, { trained_heads }) => {
     const view = { ...reading(data, state), ...measures };
     const places = layout(view);
     return {
-      marks: [overview(view, places), details(view, places)].flat(Infinity),
+      marks: [overview(view, places), details(view, places)],
       height: places.height,
       caption: caption(data, state, view),
       table: table(view),

@@ -1,7 +1,5 @@
 // Where everything is: both stacks from the bottom up, and what of them can be pressed.
-nlp104.share("wires", () => {
-  const box = (x, y, w, h) => ({ x, y, w, h });
-
+nlp104.share("wires", ({ box }) => {
   function measures(width) {
     const slim = width < 660;
     const span = Math.min(width, slim ? 460 : 820);
@@ -111,5 +109,5 @@ nlp104.share("wires", () => {
     decoder.targets = towerTargets(decoder);
     return { encoder, decoder, bridge };
   }
-  return { box, measures, layout };
+  return { measures, layout };
 });

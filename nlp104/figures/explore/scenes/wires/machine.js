@@ -1,5 +1,5 @@
 // The machine: two stacks with all wires, the bridge between them, and what lights up.
-nlp104.share("wires", ({ range, area, label, wire, line, step, wires: { box } }) => {
+nlp104.share("wires", ({ range, box, area, label, wire, line, step }) => {
   // `view` says whether a kind of wire is chosen or lit, and whether a single one is gone.
   function title(view, { key, kind, x, y, lines, concept }) {
     const first = y - 7 * (lines.length - 1);

@@ -1,7 +1,5 @@
 // Beside the machine: what is lit, what each model scores, and how it translates.
-nlp104.share("wires", ({ range, plain, write, area, label, token, wires: { box } }) => {
-  const small = (key, x, y, source, look) => label(key, x, y, source, { size: 12, ...look });
-
+nlp104.share("wires", ({ range, plain, write, box, area, label, note, token }) => {
   // Words in lines of so many letters.
   const fold = (text, room) =>
     text.split(" ").reduce(
@@ -32,7 +30,7 @@ nlp104.share("wires", ({ range, plain, write, area, label, token, wires: { box }
     return label("name", left, 10, text, { size: slim ? 15 : 17, strong: true, concept });
   }
   const remarks = ({ left }, lines) =>
-    lines.map((text, i) => small(`note${i}`, left, 31 + 16 * i, text, { muted: true }));
+    lines.map((text, i) => note(`note${i}`, left, 31 + 16 * i, text, { muted: true }));
 
   // Where the scores are: beside the machine, below it where there is little room.
   function panel({ slim, span, left, machineWidth, height }) {
@@ -84,10 +82,10 @@ nlp104.share("wires", ({ range, plain, write, area, label, token, wires: { box }
     const place = box(at.x - 4, y, at.wide + 8, at.pitch);
     return [
       here ? [area("row", place, { strength: 0.13 })] : [],
-      small(`r${i}`, at.x, middle, title, { strong: here, muted: !here }),
+      note(`r${i}`, at.x, middle, title, { strong: here, muted: !here }),
       bars(view, at, row, i, middle),
-      small(`right${i}`, at.right, middle, percent, look),
-      small(`loss${i}`, at.loss, middle, loss, look),
+      note(`right${i}`, at.right, middle, percent, look),
+      note(`loss${i}`, at.loss, middle, loss, look),
       area(`press ${i}`, place, {
         strength: 0,
         layer: 1,
@@ -102,18 +100,18 @@ nlp104.share("wires", ({ range, plain, write, area, label, token, wires: { box }
     const end = { anchor: "end", muted: true };
     const foot = at.y + 22 + rows.length * at.pitch;
     return [
-      small("head", at.x, at.y, "pulled", { muted: true }),
-      small("right", at.right, at.y, "right %", end),
-      small("loss", at.loss, at.y, "loss", end),
+      note("head", at.x, at.y, "pulled", { muted: true }),
+      note("right", at.right, at.y, "right %", end),
+      note("loss", at.loss, at.y, "loss", end),
       rows.map((row, i) => score(view, at, row, i)),
-      small("legend", at.x, foot, legend, { muted: true }),
+      note("legend", at.x, foot, legend, { muted: true }),
     ];
   }
 
   // Which sentence, and by which of the runs: chips with numbers.
   function chips(view, what, { x, y, first, pitch, high, count, says }) {
     const chosen = view[what];
-    const name = small(what, x, y + high / 2, what, { muted: true });
+    const name = note(what, x, y + high / 2, what, { muted: true });
     const numbers = range(count).map((i) =>
       token(`${what}${i}`, box(first + i * pitch, y, pitch - 4, high), {
         word: `${i + 1}`,
@@ -168,11 +166,11 @@ nlp104.share("wires", ({ range, plain, write, area, label, token, wires: { box }
     ];
     let y = top;
     return lines.map(([who, text], place) => {
-      const name = text ? [small(who, at.x, y, who, { muted: true })] : [];
+      const name = text ? [note(who, at.x, y, who, { muted: true })] : [];
       const pieces = fold(text, room).slice(0, 3);
       const look = { muted: !place, size: 12.5 };
       const words = pieces.map((piece, i) =>
-        small(`${who}${i}`, at.x + 56, y + 16 * i, piece, look),
+        note(`${who}${i}`, at.x + 56, y + 16 * i, piece, look),
       );
       y += 16 * (pieces.length - 1) + 21;
       return [name, words];

@@ -1,8 +1,8 @@
 // The Transformer with every wire in its place: tap one to learn its job, again to pull it out.
-nlp104.scene("wires", (data, { wires: { measures, layout, machine, beside } }) => {
+nlp104.scene("wires", (data, { limit, wires: { measures, layout, machine, beside } }) => {
   const { kinds, rows, sources, stacks } = data;
   const runs = rows[0].right.length;
-  const pick = (x, count) => Math.max(0, Math.min(count - 1, x | 0));
+  const pick = (x, count) => limit(x | 0, 0, count - 1);
 
   // What the state means. Step 0 is the whole; then each kind of wire has two: lit, pulled.
   function reading(state) {
@@ -58,7 +58,7 @@ nlp104.scene("wires", (data, { wires: { measures, layout, machine, beside } }) =
     const { marks, bottom } = beside(view);
     return {
       focus: focus(view, places),
-      marks: [machine(view, places), marks].flat(Infinity),
+      marks: [machine(view, places), marks],
       height: Math.max(view.height, bottom),
       caption: caption(view),
       table: table(view),
