@@ -14,6 +14,7 @@ from types import SimpleNamespace
 import pytest
 import yaml
 from docutils import nodes
+from docutils.utils import new_document
 
 from nlp104.cli.options import make_parser
 from nlp104.figures.language import TOKENS
@@ -151,24 +152,24 @@ def test_a_page_loads_nothing_from_elsewhere():
 def test_a_changed_style_alone_renews_the_book(tmp_path):
     source, copies = tmp_path / "here" / "assets", tmp_path / "out" / "_static"
     elsewhere = tmp_path / "elsewhere"  # an extension has a folder of its own, outside the book
-    source.mkdir(parents=True)
+    (source / "house").mkdir(parents=True)
     elsewhere.mkdir()
-    copies.mkdir(parents=True)
+    (copies / "house").mkdir(parents=True)
     config = SimpleNamespace(
         html_static_path=["assets", str(elsewhere)],
         root_doc="book/index",
         exclude_patterns=["**/*.py"],
     )
     app = SimpleNamespace(confdir=tmp_path / "here", outdir=tmp_path / "out", config=config)
-    (source / "house.css").write_text("p {}", encoding="utf-8")
+    (source / "house" / "cells.css").write_text("p {}", encoding="utf-8")
     (source / "never_copied.py").touch()
     (elsewhere / "funcs.js").touch()
     house = script(BOOK / "_ext" / "house.py")
     assert house.renew_assets(app, None, set(), set(), set()) == ["book/index"]
-    shutil.copy2(source / "house.css", copies)
+    shutil.copy2(source / "house" / "cells.css", copies / "house")
     shutil.copy2(elsewhere / "funcs.js", copies)
     assert house.renew_assets(app, None, set(), set(), set()) == []
-    os.utime(copies / "house.css", (0, 0))
+    os.utime(copies / "house" / "cells.css", (0, 0))
     assert house.renew_assets(app, None, set(), set(), set()) == ["book/index"]
 
 
@@ -183,7 +184,7 @@ def test_docstrings_are_written_like_chapters():
         "",
         "$x$s | y",
     ]
-    script(BOOK / "_ext" / "house.py").escape_prose(None, "", "", None, None, lines)
+    script(BOOK / "_ext" / "reference.py").escape_prose(None, "", "", None, None, lines)
     assert lines == [
         r"With :math:`A` links, \|A\| of them, the `Score`\ s are ``|x|`` wide:",
         "",
@@ -210,13 +211,13 @@ def test_a_short_name_leads_to_where_one_room_documents_it(monkeypatch):
         "step": [("nlp104.transformer.Decoder.step", place("a")), ("Encoder.step", place("b"))],
     }
     domain = SimpleNamespace(find_obj=lambda *arguments, searchmode: known.get(arguments[3], []))
-    house = script(BOOK / "_ext" / "house.py")
-    monkeypatch.setattr(house, "make_refnode", lambda *arguments: arguments[-1])
+    reference = script(BOOK / "_ext" / "reference.py")
+    monkeypatch.setattr(reference, "make_refnode", lambda *arguments: arguments[-1])
 
     def link(name):
         node = {"reftype": "obj", "refdoc": "page", "reftarget": name}
         env = SimpleNamespace(domains={"py": domain})
-        return house.link_across_modules(SimpleNamespace(builder=None), env, node, None)
+        return reference.link_across_modules(SimpleNamespace(builder=None), env, node, None)
 
     assert link("nlp104.Transformer") == link("Transformer") == "nlp104.transformer.Transformer"
     assert link("Batches") == "nlp104.data.Batches"
@@ -225,12 +226,38 @@ def test_a_short_name_leads_to_where_one_room_documents_it(monkeypatch):
 
 
 def test_columns_are_told_from_prose():
-    house = script(BOOK / "_ext" / "house.py")
-    assert house.in_columns("        loss  BLEU\nseries  1.90  15.22\nours    2.33  29.13\n")
-    assert not house.in_columns("It says  nothing twice.\n  And this is set in a little.\n")
-    assert not house.in_columns("one\n\n  two\n")
+    cells = script(BOOK / "_ext" / "cells.py")
+    assert cells.in_columns("        loss  BLEU\nseries  1.90  15.22\nours    2.33  29.13\n")
+    assert not cells.in_columns("It says  nothing twice.\n  And this is set in a little.\n")
+    assert not cells.in_columns("one\n\n  two\n")
     log = "epoch 1/10  accuracy 0.1193  loss 2.8393  val_accuracy 0.2333  val_loss 2.4799  3 s\n"
-    assert not house.in_columns(2 * log)
+    assert not cells.in_columns(2 * log)
+
+
+def test_a_folded_cell_shows_its_picture_before_its_code():
+    def cell(mode, *outputs):
+        code = nodes.literal_block("", "draw()", nb_element="cell_code_source")
+        shown = nodes.container("", *outputs, nb_element="cell_code_output")
+        children = [code, shown] if outputs else [code]
+        return nodes.container("", *children, nb_element="cell_code", hide_mode=mode)
+
+    figure = nodes.raw("", '<figure class="nlp104 still"></figure>', format="html")
+    number = nodes.literal_block("", "0.5")
+    cells = [
+        cell("input", figure.deepcopy()),
+        cell("input", figure.deepcopy(), number.deepcopy()),
+        cell("input", number.deepcopy()),
+        cell("input", number.deepcopy(), figure.deepcopy()),
+        cell("input"),
+        cell("all", figure.deepcopy()),
+        cell("", figure.deepcopy()),
+    ]
+    page = new_document("page")
+    page.extend(cells)
+    script(BOOK / "_ext" / "cells.py").PicturesFirst(page).run()
+    moved = [each.children[0].get("nb_element") == "cell_code_output" for each in cells]
+    assert moved == [True, True, False, False, False, False, False]
+    assert [len(each.children) for each in cells] == [2, 2, 2, 2, 1, 2, 2]
 
 
 def test_what_others_write_can_be_heard():
@@ -275,9 +302,19 @@ def test_the_pictures_are_those_that_the_script_draws(drawer, monkeypatch):
         assert (BOOK / "assets" / name).read_text(encoding="utf-8") == content, name
 
 
+def house_style():
+    """The style sheets of the book, in the order in which a page loads them."""
+    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    paths = config["sphinx"]["config"]["html_css_files"]
+    assert sorted(paths) == sorted(
+        path.relative_to(BOOK / "assets").as_posix() for path in BOOK.rglob("assets/**/*.css")
+    )
+    return "".join((BOOK / "assets" / path).read_text(encoding="utf-8") for path in paths)
+
+
 def test_the_page_leaves_room_for_a_picture_that_has_not_come_yet():
-    css = (BOOK / "assets" / "house.css").read_text(encoding="utf-8")
-    rule = r'img\[src\*="([a-z-]+)"\] \{ aspect-ratio: (\d+) / (\d+); width: \2px'
+    css = house_style()
+    rule = r'img\[src\*="([a-z-]+)"\] \{\s+aspect-ratio: (\d+) / (\d+);\s+width: \2px'
     sizes = {name: size for name, *size in re.findall(rule, css)}
     assert set(sizes) == {"overview-", "plan-waiting-", "plan-loss-"}
     for name, (width, height) in sizes.items():
@@ -287,7 +324,7 @@ def test_the_page_leaves_room_for_a_picture_that_has_not_come_yet():
 
 
 def test_the_page_uses_the_colours_of_the_figures():
-    css = (BOOK / "assets" / "house.css").read_text(encoding="utf-8").lower()
+    css = house_style().lower()
     for name, token in {"query": "q-ink", "key": "k-ink", "value": "v-ink"}.items():
         for colour in TOKENS[token]:
             assert f"--house-{name}: {colour};" in css

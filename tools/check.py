@@ -29,7 +29,7 @@ NBVAL = [
     "--nbval",
     "--nbval-current-env",
     "--nbval-sanitize-with=tests/nbval-sanitize.cfg",
-    "--nbval-cell-timeout=300",
+    f"--nbval-cell-timeout={notebooks.CELL_LIMIT}",
 ]
 # A notebook is one chain of cells, and a test file shares its models: files are never split, and
 # taken as they are listed: the long ones first, so that the last ones end together.

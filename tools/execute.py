@@ -14,7 +14,6 @@ from nbclient.exceptions import CellExecutionError
 
 from tools import notebooks
 
-CELL_LIMIT = 300  # seconds
 MEMORY = "__import__('resource').getrusage(__import__('resource').RUSAGE_SELF).ru_maxrss"
 
 
@@ -33,7 +32,7 @@ def execute(path):
             cell.outputs, cell.execution_count = [], None
     client = NotebookClient(
         notebook,
-        timeout=CELL_LIMIT,
+        timeout=notebooks.CELL_LIMIT,
         kernel_name="python3",
         resources={"metadata": {"path": path.parent}},
         record_timing=False,

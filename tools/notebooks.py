@@ -14,7 +14,7 @@ import yaml
 ROOT = Path(__file__).resolve().parents[1]
 
 SETUP = """\
-# @title Set-up: on Colab this installs nlp104 and leaves TensorFlow as it is
+# @title Set-up: on Colab, this installs nlp104
 import importlib.util
 import os
 
@@ -37,6 +37,9 @@ MAP_PATTERN = (
     .replace('"\\)', '"(, folder="\\.")?\\)')  # a page that lies beside the parts
 )
 
+CELL_LIMIT = (
+    900  # seconds, until a cell is said to hang; on a slow, busy machine one trains for 300
+)
 COLUMNS = 80  # of code that a page shows without moving it sideways
 
 METADATA = {

@@ -21,6 +21,7 @@ def sources():
     translation = PACKAGE / "translation"
     for folder in (translation / "models" / NAME, translation / "web"):
         yield from (path for path in folder.iterdir() if path.is_file())
+    yield from (PACKAGE / "utils").glob("elements.*")
     yield PACKAGE / "figures" / "explore" / "translator.py"
 
 

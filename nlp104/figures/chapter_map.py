@@ -10,6 +10,7 @@ from importlib.metadata import metadata
 
 from nlp104.figures.drawing import Drawing
 from nlp104.figures.language import sheet
+from nlp104.utils.scripts import style_sheet
 
 # What the drawing shows: name → its chapter, and the concept whose colour it takes when it is lit.
 PARTS = {
@@ -94,7 +95,8 @@ class ChapterMap:
         _, sentence = TOPICS[self.topic]
         title = f"You are here: {self.topic}"
         return (
-            f'<figure class="nlp104 map"><style>{sheet()}</style>{_draw(self.topic, self.folder)}'
+            f'<figure class="nlp104 map"><style>{sheet()}{style_sheet("figures/chapter_map.css")}'
+            f"</style>{_draw(self.topic, self.folder)}"
             f'<figcaption><p class="title">{html.escape(title)}</p>'
             f'<p class="lead">{html.escape(sentence)}</p></figcaption></figure>'
         )

@@ -7,7 +7,8 @@ hatching means "must not be seen". The rest of the language is in `language.css`
 """
 
 import re
-from importlib.resources import files
+
+from nlp104.utils.scripts import style_sheet
 
 # Concept: fill, line and ink on a light ground, and on a dark one.
 CONCEPTS = {
@@ -72,11 +73,17 @@ def sheet():
         ";".join(f"--{name}:{values[theme]}" for name, values in TOKENS.items())
         for theme in range(2)
     )
-    parts = files("nlp104.figures").joinpath("language.css").read_text(encoding="utf-8")
+    concepts = "".join(
+        f".nlp104 .f-{name} {{fill:var(--{name})}}.nlp104 .s-{name} {{stroke:var(--{name}-line)}}"
+        f".nlp104 .t-{name} {{color:var(--{name}-ink)}}"
+        f".nlp104 svg .f-t-{name} {{fill:var(--{name}-ink)}}"
+        for name in CONCEPTS
+    )
     return (
         f".nlp104{{{light};color-scheme:light}}\n"
         f"{','.join(DARK)}{{{dark};color-scheme:dark}}\n"
-        f"@media (prefers-color-scheme:dark){{{SYSTEM}{{{dark};color-scheme:dark}}}}\n{parts}"
+        f"@media (prefers-color-scheme:dark){{{SYSTEM}{{{dark};color-scheme:dark}}}}\n"
+        f"{concepts}\n{style_sheet('figures/language.css')}\n"
     )
 
 

@@ -4,6 +4,7 @@ import json
 from importlib.resources import files
 
 ELEMENTS = "utils/elements.js"  # what the scripts of all pages make elements with
+LOOKS = "utils/elements.css"  # and how those look
 
 
 def packaged(path):
@@ -18,6 +19,20 @@ def packaged(path):
         'globalThis.nlp104elements ??= (() => {'
     """
     return files("nlp104").joinpath(*path.split("/")).read_text(encoding="utf-8").strip()
+
+
+def style_sheet(*paths):
+    """Some style sheets of the package as one, without their indentation.
+
+    Args:
+        *paths: such as ``"utils/elements.css"``; in a page a later one prevails.
+
+    Example:
+        >>> from nlp104.utils.scripts import LOOKS, style_sheet
+        >>> style_sheet(LOOKS)[53:94]
+        '.nlp104 [hidden] { display: none !importa'
+    """
+    return " ".join(line.strip() for path in paths for line in packaged(path).splitlines())
 
 
 def script_json(value, **options):

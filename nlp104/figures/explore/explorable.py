@@ -6,7 +6,7 @@ from pathlib import Path
 
 from nlp104.figures.language import PATTERNS, sheet
 from nlp104.utils.files import replacing
-from nlp104.utils.scripts import ELEMENTS, packaged, script_json
+from nlp104.utils.scripts import ELEMENTS, LOOKS, packaged, script_json, style_sheet
 
 HERE = "figures/explore"
 SHARED = (  # in the order they are run
@@ -75,7 +75,8 @@ class Explorable:
     @property
     def style(self):
         """The style sheet that it carries."""
-        return sheet() + packaged(f"{HERE}/player/player.css")
+        own = (f"{HERE}/player/{name}.css" for name in ("stage", "frame", "bar", "slim"))
+        return sheet() + style_sheet(LOOKS, *own)
 
     @property
     def code(self):

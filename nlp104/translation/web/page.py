@@ -11,7 +11,7 @@ from typing import Any
 
 from nlp104.translation.translator import Translator
 from nlp104.translation.web.packing import engine, pack
-from nlp104.utils.scripts import ELEMENTS, packaged, script_json
+from nlp104.utils.scripts import ELEMENTS, LOOKS, packaged, script_json, style_sheet
 
 HERE = "translation/web"
 FRONT = (  # in the order they are run, once elements can be made
@@ -23,6 +23,15 @@ FRONT = (  # in the order they are run, once elements can be made
     "invite.js",
     "answers.js",
     "front.js",
+)
+STYLES = (  # a later one prevails
+    "page.css",
+    "ask.css",
+    "sentences.css",
+    "panels.css",
+    "bar.css",
+    "numbers.css",
+    "phone.css",
 )
 PARTS = 8  # in which a model comes: a classic script does not tell how much of it has arrived
 ELSEWHERE = (
@@ -123,7 +132,7 @@ def figure(data: Mapping[str, Any], still: str, before: str = "") -> str:
 
 def style() -> str:
     """Returns the style sheet of the front end."""
-    return packaged(f"{HERE}/front.css")
+    return style_sheet(LOOKS, *(f"{HERE}/{name}" for name in STYLES))
 
 
 def code() -> str:
