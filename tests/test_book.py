@@ -325,8 +325,9 @@ def test_the_page_leaves_room_for_a_picture_that_has_not_come_yet():
 
 def test_the_page_uses_the_colours_of_the_figures():
     css = house_style().lower()
-    for name, token in {"query": "q-ink", "key": "k-ink", "value": "v-ink"}.items():
-        for colour in TOKENS[token]:
+    names = {"query": "q", "key": "k", "value": "v", "attention": "a", "position": "p"}
+    for name, concept in names.items():
+        for colour in TOKENS[f"{concept}-ink"]:
             assert f"--house-{name}: {colour};" in css
     for theme, colours in enumerate(zip(*TOKENS.values(), strict=True)):
         overview = (BOOK / "assets" / f"overview-{('light', 'dark')[theme]}.svg").read_text()

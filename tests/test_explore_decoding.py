@@ -391,7 +391,7 @@ def test_every_state_fits_and_none_breaks(reader):
           const captions = count(scene.chapters).map((step) => {
             const whole = { ...scene.start, ...state, step };
             const { marks, height, caption } = scene.draw(whole, width);
-            const keys = marks.flat(4).filter(Boolean).map(({ key }) => key);
+            const keys = marks.flat(Infinity).filter(Boolean).map(({ key }) => key);
             const words = JSON.stringify(marks) + caption;
             if (new Set(keys).size < keys.length || /NaN|undefined|Infinity|[{}]/.test(caption)
               || /NaN|undefined/.test(words)) found.broken.push({ ...state, step });

@@ -203,6 +203,10 @@ def test_the_chosen_row_is_written_out_line_by_line(reader):
 @needs_browser
 def test_choices_lead_to_where_there_is_something_to_see(reader):
     click = "document.querySelector('[data-option=%s] [value=%s]').click()"
+    assert reader.state()["step"] == 3  # the mask is seen at once
+    reader.evaluate(
+        "for (const _ of [1, 2, 3]) document.querySelector('[title=\"One step back\"]').click()"
+    )
     assert reader.state()["step"] == 0
     reader.evaluate(click % ("future", "visible"))
     assert reader.state()["step"] >= 2
@@ -258,7 +262,7 @@ def test_the_word_of_a_row_can_be_read_while_things_move(reader, page):
     reader.open(page, motion="no-preference")
     reader.evaluate("document.querySelector('[title=\"One step on\"]').click()")
     assert reader.evaluate("document.getAnimations().length") > 0
-    looks = reader.evaluate("""['r:1:0', 'r:2:0'].map((row) =>
+    looks = reader.evaluate("""['r:4:0', 'r:5:0'].map((row) =>
       [...document.querySelector(`[data-at="${row}"]`).children]
         .map((part) => getComputedStyle(part).fill))""")
     ink, ground = "rgb(27, 36, 48)", "rgb(255, 255, 255)"

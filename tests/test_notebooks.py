@@ -12,7 +12,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from nbval.plugin import get_sanitize_patterns
 
 from nlp104.figures import explore
-from nlp104.figures.chapter_map import chapter_map
+from nlp104.figures.chapter_map import TOPICS, chapter_map
 from tools import check, execute, notebooks, redraw
 
 NOTEBOOKS = notebooks.chapters()
@@ -93,9 +93,13 @@ def test_redrawing_brings_an_old_figure_up_to_date(figure):
     assert redraw.redrawn("<b>no figure</b>") == "<b>no figure</b>"
 
 
-def test_redrawing_draws_a_map_again():
-    made = chapter_map("skip connections").html
+@pytest.mark.parametrize("topic", TOPICS)
+def test_redrawing_draws_a_map_again(topic):
+    made = chapter_map(topic).html
     assert redraw.redrawn(made.replace("normalise", "norm")) == made
+
+
+def test_redrawing_draws_a_map_again_that_lies_beside_the_parts():
     beside = chapter_map("the whole", folder=".").html
     assert redraw.redrawn(beside.replace("normalise", "norm")) == beside
 

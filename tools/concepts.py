@@ -160,7 +160,7 @@ def table_of(room, anchors):
         if concept.room == room:
             name = name_link(concept.name, anchors)
             file = file_link(module_of(concept.name), folder)
-            section = section_link(concept.sections[0]) if concept.sections else "–"
+            section = section_link(concept.sections[0]) if concept.sections else ""
             lines.append(f"| {concept.concept} | {name} | {file} | {section} |")
     return "\n".join(lines) + "\n"
 

@@ -20,7 +20,8 @@ def redrawn(html):
     """A stored figure of the package, as it would be written today around the same drawing."""
     if not html.startswith('<figure class="nlp104'):
         return html
-    if topic := re.search(r'<figure class="nlp104 map">.*You are here: ([\w ]+)<', html, re.DOTALL):
+    is_map = html.startswith('<figure class="nlp104 map">')
+    if is_map and (topic := re.search(r">You are here: ([\w -]+)<", html)):
         folder = re.search(r'<a href="(\.+)/', html)
         return chapter_map(topic[1], folder[1] if folder else "..").html
     style, code, scene = sheet(), None, re.match(r'<figure [^>]*data-scene="(\w+)"', html)

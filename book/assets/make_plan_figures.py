@@ -18,7 +18,7 @@ from make_figures import box, palette, svg, text  # noqa: E402
 
 from experiments import plan  # noqa: E402
 
-WIDTH = 560
+WIDTH = 480
 WAITING_HEIGHT, LOSS_HEIGHT = 434, 360
 LETTER = 17
 DEVICES = 8
@@ -52,7 +52,7 @@ def waiting(colors, panels):
     for x, fill, stroke, word in (
         (14, quiet, "none", "real tokens"),
         (174, "url(#padding)", quiet, "padding"),
-        (304, "none", colors["line"], "waiting"),
+        (304, "none", quiet, "waiting"),
     ):
         parts.append(box(x, 8, 24, thick + 2, fill, stroke, 1))
         parts.append(text(x + 32, 22, word, ink, LETTER, "start"))
@@ -77,7 +77,7 @@ def waiting(colors, panels):
             parts.append(bar(left, done, y, thick, quiet, "none"))
             parts.append(bar(done, busy, y, thick, "url(#padding)", quiet))
             if busy < right - 1:
-                parts.append(bar(busy, right, y, thick, "none", colors["line"]))
+                parts.append(bar(busy, right, y, thick, "none", quiet))
     parts.append(
         text(left, WAITING_HEIGHT - 8, "the step begins", quiet, 15, "start")
     )

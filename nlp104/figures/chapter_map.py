@@ -154,8 +154,13 @@ def _draw(topic, folder):
         with part(name) as look:
             drawing.box(x - BOX / 2, y, BOX, height, SPOKEN.get(name, name), size=LETTERS, **look)
 
-    def words(x, y, text, lit):
-        drawing.text(x, y, text, anchor="middle", size=LETTERS, muted=not lit, strong=lit)
+    def words(name, x, y):
+        text = SPOKEN.get(name, name)
+        with part(name) as look:
+            if look["lit"]:
+                drawing.box(x - BOX / 2, y - 9, BOX, 18, text, size=LETTERS, **look)
+            else:
+                drawing.text(x, y, text, anchor="middle", size=LETTERS, muted=True)
 
     def sub_layer(name, x, y, side):
         """One sub-layer from its upper edge down: normalise, add, the part, the wire past it."""
@@ -206,10 +211,12 @@ def _draw(topic, folder):
     for x in (LEFT, RIGHT):
         block("positions", x, foot + 8)
         block("embedding", x, foot + 38)
-    with part("next word") as look:
-        words(RIGHT, 9, SPOKEN["next word"], look["lit"])
-    for x, language in ((LEFT, "English"), (RIGHT, "French so far")):
-        with part(language) as look:
-            words(x, foot + 74, language, look["lit"])
+    words("next word", RIGHT, 9)
+    words("English", LEFT, foot + 74)
+    words("French so far", RIGHT, foot + 74)
+    if topic == "decoding":  # what comes out goes in again
+        end, beside = RIGHT + BOX / 2, WIDTH - 3
+        loop = [(end, 9), (beside, 9), (beside, foot + 74), (end, foot + 74)]
+        drawing.wire(loop, "r", strong=True)
     label = f"The Transformer. Lit: {', '.join(lit)}."
     return drawing.svg(foot + 84, label, role="group")  # it holds links

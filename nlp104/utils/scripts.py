@@ -29,8 +29,8 @@ def style_sheet(*paths):
 
     Example:
         >>> from nlp104.utils.scripts import LOOKS, style_sheet
-        >>> style_sheet(LOOKS)[53:94]
-        '.nlp104 [hidden] { display: none !importa'
+        >>> style_sheet(LOOKS)[56:74]
+        '.nlp104 [hidden] {'
     """
     return " ".join(line.strip() for path in paths for line in packaged(path).splitlines())
 

@@ -119,6 +119,7 @@ async def look_at_all(tab, html, pages, screenshots, axe, served):
                         count += 1
                         print(f"{urlsplit(base).scheme} {page} {width} {theme}: {problem}")
                     if screenshots and base == served:
+                        await tab.open(f"{base}/{page}", width, theme)  # as a reader finds it
                         name = f"{page.removesuffix('.html').replace('/', '-')}_{width}_{theme}"
                         await tab.screenshot(screenshots / name)
     for page, size in sorted(weights.items(), key=lambda item: -item[1]):

@@ -24,9 +24,12 @@
       this.recorded = data.recorded.map((each) => {
         return { ...each, cross: byStep(each.cross, 100), done: true };
       });
-      this.run = this.recorded[0] ?? null; // what is shown, see view.js
+      // What is shown, see view.js, the word that is looked at, and the last that was shown. Where
+      // there is little room, a sentence of one line, and its first word.
+      const first = this.recorded[0] ?? null;
+      this.run = root.clientWidth < WIDE ? this.shortest : first;
       this.whole = this.run; // the last one that was written with all heads
-      this.step = data.step ?? 0; // the word that is looked at, and the last that was shown
+      this.step = this.run === first ? (data.step ?? 0) : 0;
       this.reached = this.last;
       this.look = { layer: data.layer, head: null };
       this.off = new Set(); // heads put out
@@ -45,6 +48,11 @@
 
     get calm() {
       return calm.matches; // no motion is wanted
+    }
+
+    get shortest() {
+      const length = ({ text }) => text.length;
+      return [...this.recorded].sort((one, other) => length(one) - length(other))[0] ?? null;
     }
 
     get last() {

@@ -186,7 +186,7 @@ nlp104.share("machine", ({ sum, range, write, box, area, token, machine }) => {
     const say = (key, y, source, muted) =>
       text(key, x, y, source, { anchor: "start", size: 13, muted });
     const count = data.target.length;
-    const runs = encoder ? "encoder**, runs once" : `decoder**, run ${now.turn + 1} of ${count}`;
+    const runs = encoder ? "encoder**" : `decoder**, run ${now.turn + 1} of ${count}`;
     const written = data.written[clamp(now.turn + out, count)] || "…";
     return [
       (both || !out) && say("runs", 9, `**${runs}`),

@@ -91,6 +91,9 @@ nlp104.share("paths", ({ range, area, label, token, line }) => {
     ];
   }
 
+  // The steps that are taken, and the next one: how many it takes is asked.
+  const shown = ({ last, now }) => Math.min(last, now + 1);
+
   // A state: dark once the news is there, pale where it is computed without, else an outline.
   function state(view, step, j, { x, y, w, h }) {
     const { kind, now, heard, colour } = view;
@@ -103,9 +106,9 @@ nlp104.share("paths", ({ range, area, label, token, line }) => {
     return area(`n${kind},${step},${j}`, { x: x(j) - w / 2, y: y(step) - h / 2, w, h }, look);
   }
   function states(view, at) {
-    const { n, last, recurrent } = view;
+    const { n, recurrent } = view;
     const exists = (step, j) => !recurrent || !step || j === step;
-    return range(last + 1).map((step) =>
+    return range(shown(view) + 1).map((step) =>
       range(n)
         .filter((j) => exists(step, j))
         .map((j) => state(view, step, j, at)),
@@ -135,7 +138,7 @@ nlp104.share("paths", ({ range, area, label, token, line }) => {
     return [
       area("column", column, { strength: 0.09 }),
       view.words.map((_, j) => word(view, j, at)),
-      range(view.last, 1).map((step) => row(view, step, at)),
+      range(shown(view), 1).map((step) => row(view, step, at)),
       states(view, at),
       news(view, at),
     ];
