@@ -10,7 +10,14 @@ nlp104.scene("masked_attention", (data, { range, masked_attention }) => {
     lead:
       `A decoder writes “${words.slice(2).join(" ")}”. ` +
       "Each word becomes a new row and a new column. Tap a row to follow it.",
-    start: { step: 3, future: "hidden", padding: "off", when: "before", head: 0, row: -1 },
+    start: {
+      step: Math.min(3, steps.length - 1),
+      future: "hidden",
+      padding: "off",
+      when: "before",
+      head: 0,
+      row: -1,
+    },
     keep: ["future", "padding", "when", "head"],
     chapters: [...words.slice(1).map(bare), "training"],
     options: [
