@@ -37,9 +37,8 @@ MAP_PATTERN = (
     .replace('"\\)', '"(, folder="\\.")?\\)')  # a page that lies beside the parts
 )
 
-CELL_LIMIT = (
-    900  # seconds, until a cell is said to hang; on a slow, busy machine one trains for 300
-)
+# Seconds until a cell is said to hang; on a slow, busy machine one trains for 300.
+CELL_LIMIT = 900
 COLUMNS = 80  # of code that a page shows without moving it sideways
 
 METADATA = {
