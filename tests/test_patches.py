@@ -11,7 +11,7 @@ from nlp104.figures import patches
 
 DIGITS = load_digits()
 IMAGES = DIGITS.images[:7]
-WEIGHTS = np.random.default_rng(0).dirichlet(np.ones(8), 7).reshape(7, 4, 2)
+WEIGHTS = np.random.default_rng(0).dirichlet(np.full(8, 9.0), 7).reshape(7, 4, 2)
 
 
 def strengths(svg, concept):
@@ -52,12 +52,30 @@ def test_every_image_stands_above_its_weights(layout):
     svg = tree(patches.looks(IMAGES, WEIGHTS, [f"a {i}" for i in range(7)]), layout)
     inked = np.concatenate([tint(image[image > 0], 16) for image in IMAGES])
     np.testing.assert_allclose(strengths(svg, "ink"), inked, atol=1e-3)
-    *looked, half, full = strengths(svg, "a")  # one scale for all, and it is told
-    np.testing.assert_allclose(looked, tint(WEIGHTS.ravel(), WEIGHTS.max()), atol=1e-3)
-    np.testing.assert_allclose([half, full], tint(np.array([0.5, 1.0]), 1.0), atol=1e-3)
-    shares = [f"{100 * share * WEIGHTS.max():.0f} %" for share in (0, 0.5, 1)]
-    assert texts(svg)[-4:] == ["weight of a patch", *shares]
+    *looked, even, most = strengths(svg, "a")  # one scale for all figures, and it is told
+    np.testing.assert_allclose(looked, tint(WEIGHTS.ravel(), 0.3), atol=1e-3)
+    np.testing.assert_allclose([even, most], tint(np.array([0.125, 0.3]), 0.3), atol=1e-3)
+    assert texts(svg)[-4:] == ["weight", "0 %", "12.5 %", "30 %"]
     assert [text for text in texts(svg) if text.startswith("a ")] == [f"a {i}" for i in range(7)]
+
+
+def test_a_larger_weight_has_the_strongest_tint(layout):
+    weights = np.full((1, 4, 2), 0.5 / 7)
+    weights[0, 1, 1] = 0.5
+    svg = tree(patches.looks(IMAGES[:1], weights, ["a 0"]), layout)
+    assert max(strengths(svg, "a")[:8]) == 1.0
+    assert texts(svg)[-1] == "50 %"
+
+
+def test_a_patch_is_framed_on_its_way_from_the_image_to_its_word(layout):
+    svg = tree(patches.reading(IMAGES[3], 3), layout)
+    frames = [r for r in svg.iter("rect") if r.get("class") == "outline s-a"]
+    word, patch, place = ([float(r.get(k)) for k in ("x", "y", "width", "height")] for r in frames)
+    assert word[1] < min(patch[1], place[1])  # it stands above both
+    words = [r for r in svg.iter("rect") if r.get("class") == "f-p"]
+    inside = [w for w in words if word[0] < float(w.get("x")) < word[0] + word[2]]
+    assert words.index(inside[0]) == 1 + patches.FRAMED  # the class token is the first
+    assert len(inside) == 1
 
 
 def test_nothing_leaves_the_picture(layout):

@@ -5,10 +5,9 @@ Each function returns a `matplotlib.figure.Figure` for `nlp104.figures.plots.sho
 All three take these keyword arguments (`**look`):
 
 - `title`: what there is to see;
-- `highlight`: one of `KINDS`, drawn strong while the rest fades: ``"attention"``, ``"cross"`` (the
-  encoder's output on its way into every decoder layer), ``"masks"``, ``"skip"``, ``"norm"``,
-  ``"feed_forward"`` or ``"positions"``;
-- `without`: one of `KINDS`, left out of the drawing: which piece is missing?
+- `without`: one of `KINDS`, left out of the drawing (which piece is missing?): ``"attention"``,
+  ``"cross"`` (the encoder's output on its way into every decoder layer), ``"masks"``, ``"skip"``,
+  ``"norm"``, ``"feed_forward"`` or ``"positions"``;
 - `normalize_first`: pre-norm instead of the paper's post-norm.
 
 Another kind raises a `ValueError`.
@@ -44,7 +43,7 @@ def architecture(**look):
 
     Example:
         >>> from nlp104.figures import architecture
-        >>> figure = architecture.architecture(highlight="skip")
+        >>> figure = architecture.architecture(without="skip")
         >>> widths = figure.get_figwidth(), figure.narrow.get_figwidth()
         >>> bool(widths[0] > widths[1])  # for a page, and for a phone
         True
@@ -77,7 +76,7 @@ def encoder(source=("the", "cat", "sleeps"), **look):
 
     Example:
         >>> from nlp104.figures import architecture
-        >>> figure = architecture.encoder(source=["good", "morning"], highlight="attention")
+        >>> figure = architecture.encoder(source=["good", "morning"])
         >>> "morning" in [text.get_text() for text in figure.axes[0].texts]
         True
     """

@@ -7,6 +7,8 @@ from nlp104.figures.drawing import NARROW, WIDE, Drawing, Layouts
 __all__ = ["looks", "places", "reading"]
 
 INK = 16  # the darkest pixel of a digit
+MOST = 0.3  # the weight of the strongest tint, unless there is a larger one
+FRAMED = 2  # the patch that is shown on its way from the image to its word
 
 
 def reading(image, answer):
@@ -117,8 +119,12 @@ def _reading(width, image, answer):
         x = token * pitch
         look = {"width": cell, "rx": 3}
         drawing.wire([(x + middle, top), (x + middle, 94)], arrow=True)
-        drawing.add("rect", x=x + 1, y=top, height=14, class_="f-r", fill_opacity=0.5, **look)
+        word = {"class_": "f-r", "fill_opacity": 0.5} if token else {"class_": "outline s-ink"}
+        drawing.add("rect", x=x + 1, y=top, height=14, **word, **look)
         drawing.add("rect", x=x + 1, y=top + 18, height=8, class_="f-p", **look)
+        if token == 1 + FRAMED:
+            frame = {"class_": "outline s-a", "stroke_width": 2.25, "rx": 5}
+            drawing.add("rect", x=x - 2, y=top - 3, width=cell + 6, height=32, **frame)
     drawing.text(0, top + 42, "class token", size=13, strong=True)
     drawing.text(width, top + 42, "8 patches as words", anchor="end", muted=True, size=13)
     words = "+ a learned vector for each place"
@@ -129,11 +135,16 @@ def _reading(width, image, answer):
             patch = image[2 * row : 2 * row + 2, 4 * column : 4 * column + 4]
             place = left + 192 + 56 * column, foot + 34 * row
             _pixels(drawing, *place, patch, 12)
+            if 2 * row + column == FRAMED:
+                frame = {"class_": "outline s-a", "stroke_width": 2.25, "rx": 4}
+                x, y = place
+                drawing.add("rect", x=x - 2, y=y - 2, width=52, height=28, **frame)
     drawing.wire([(left + 244, foot - 4), (left + 244, top + 72)], arrow=True)
     drawing.wire([(left + 140, foot + 64), (left + 182, foot + 64)], arrow=True)
     _pixels(drawing, left, foot, image, 16)
+    row, column = divmod(FRAMED, 2)
     frame = {"width": 64, "height": 32, "rx": 4, "class_": "outline s-a", "stroke_width": 2.25}
-    drawing.add("rect", x=left, y=foot + 32, **frame)
+    drawing.add("rect", x=left + 64 * column, y=foot + 32 * row, **frame)
     return drawing.svg(foot + 130)
 
 
@@ -162,7 +173,8 @@ def _places(width, size, similarity, columns, title):
 def _looks(width, across, images, weights, titles):
     """Rows of images, each above the weights of its patches; last, what the tints stand for."""
     drawing, pitch = Drawing(width), width / across
-    size, most = min(88, pitch - 10), np.max(weights)
+    size, even = min(88, pitch - 10), 1 / np.size(weights[0])
+    most = max(MOST, np.max(weights))
     high = 2 * size + 54
     for number, (image, weight, title) in enumerate(zip(images, weights, titles, strict=True)):
         x, y = number % across * pitch, number // across * high
@@ -172,9 +184,9 @@ def _looks(width, across, images, weights, titles):
         cell = {"width": size / columns, "height": size / rows}
         drawing.matrix(x, y + 30 + size, weight, "a", most=most, **cell)
     foot = -(-len(images) // across) * high - 6
-    drawing.text(0, foot + 10, "weight of a patch", muted=True, size=13)
-    for number, value in enumerate((0, most / 2, most)):
-        x = 122 + 70 * number
+    drawing.text(0, foot + 10, "weight", muted=True, size=13)
+    for number, value in enumerate((0, even, most)):
+        x = 66 + 88 * number
         drawing.cell(x, foot, value, "a", 24, 20, most)
-        drawing.text(x + 30, foot + 10, f"{100 * value:.0f} %", size=13)
+        drawing.text(x + 30, foot + 10, f"{100 * value:.3g} %", size=13)
     return drawing.svg(foot + 22)

@@ -4,7 +4,7 @@ import textwrap
 from typing import NamedTuple
 
 import numpy as np
-from matplotlib.colors import to_rgb, to_rgba
+from matplotlib.colors import to_rgb
 from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch, Rectangle
 from matplotlib.path import Path
 
@@ -13,7 +13,6 @@ from nlp104.figures import style
 KINDS = ("attention", "cross", "masks", "skip", "norm", "feed_forward", "positions")
 WIRE = style.RESIDUAL
 LETTER = 0.52  # width of a letter as a share of its height
-FADED = 0.16  # how much of its colour is left to what is not highlighted
 HIDDEN = {  # for four queries (rows) and four keys
     "padding": np.arange(4) + np.zeros((4, 1)) == 3,
     "causal": np.triu(np.ones((4, 4), bool), 1),
@@ -39,17 +38,13 @@ PHONE = Measures(1.3, 0.15, 0.075, 9.5, 9.5, 0.055, 0.45, 0.04, True)
 
 
 class Picture:
-    """A card with boxes and wires; what is not highlighted fades."""
+    """A card with boxes and wires, all of them or without one kind."""
 
-    def __init__(
-        self, measures, width, title="", highlight=None, without=None, normalize_first=False
-    ):
-        for name, kind in (("highlight", highlight), ("without", without)):
-            if kind not in (None, *KINDS):
-                raise ValueError(f"`{name}` must be one of {', '.join(KINDS)}. Received: {kind!r}.")
+    def __init__(self, measures, width, title="", without=None, normalize_first=False):
+        if without not in (None, *KINDS):
+            raise ValueError(f"`without` must be one of {', '.join(KINDS)}. Received: {without!r}.")
         self.measures, self.width = measures, width
-        self.highlight, self.without = highlight, without
-        self.normalize_first = normalize_first
+        self.without, self.normalize_first = without, normalize_first
         self.figure, axes = style.grid()
         self.axes = axes[0, 0]
         self.axes.set(aspect="equal", title=title)
@@ -64,16 +59,8 @@ class Picture:
 
     # --- pieces ---
 
-    def left_of(self, color, kinds, faded=FADED):
-        """What is left of a colour: all of it, or little if something else is highlighted."""
-        red, green, blue, alpha = to_rgba(color)
-        share = 1.0 if self.highlight is None or self.highlight in kinds else faded
-        return red, green, blue, share * alpha
-
     def add(self, patch, kinds):
-        """Adds a patch, faded or not; its `gid` tells what it is."""
-        patch.set_edgecolor(self.left_of(patch.get_edgecolor(), kinds))
-        patch.set_facecolor(self.left_of(patch.get_facecolor(), kinds))
+        """Adds a patch unless its kind is left out; its `gid` tells what it is."""
         patch.set_gid(" ".join(sorted(kinds)))
         if self.without not in kinds:
             self.axes.add_patch(patch)
@@ -81,8 +68,7 @@ class Picture:
     def box(self, x, y, label, color=None, kinds=(), width=None, height=0.46, shift=0.0):
         """A rounded box that begins at height y, with x in its middle."""
         width = width or self.measures.box
-        strong = self.highlight in kinds
-        look = {"edgecolor": color or WIRE, "linewidth": 2.0 if strong else 1.0}
+        look = {"edgecolor": color or WIRE, "linewidth": 1.0}
         corner = x - width / 2, y
         if self.without not in kinds:  # the wires that run behind it are not seen
             self.axes.add_patch(_rounded(corner, width, height, facecolor=style.GROUND, lw=0))
@@ -93,22 +79,19 @@ class Picture:
         self.note(x + shift, y + height / 2 - down, label, kinds, "center", size, va=line)
 
     def note(self, x, y, words, kinds=(), align="left", size=None, **look):
-        """Words whose middle is at height y; they fade with what they speak of."""
+        """Words whose middle is at height y; they go with what they speak of."""
         size = size or self.measures.letters
         look = {"ha": align, "va": "center", "linespacing": 1.1, "parse_math": False} | look
         if self.without not in kinds:
             room = {"left": self.width - x, "center": self.width}.get(align, x)
             if "\n" not in words:
                 words = textwrap.fill(words, int(room / (LETTER * size / 72)))
-            near = self.highlight is None or self.highlight in kinds
-            color = style.INK if near else style.MUTED  # words can be read wherever they stand
-            self.axes.text(x, y, words, fontsize=size, color=color, **look)
+            self.axes.text(x, y, words, fontsize=size, color=style.INK, **look)
 
     def wire(self, points, color=WIRE, kinds=(), arrow=True, **look):
         """A line along the points, with an arrow at its end."""
         head = "-|>,head_length=4,head_width=2.2" if arrow else "-"
-        line = 2.6 if self.highlight in kinds else 1.4
-        look = {"color": color, "linewidth": line, "arrowstyle": head, "zorder": 0.9} | look
+        look = {"color": color, "linewidth": 1.4, "arrowstyle": head, "zorder": 0.9} | look
         look |= {
             "shrinkA": 0,
             "shrinkB": 0,
