@@ -139,6 +139,12 @@ class ConfiguredModel(TokenMeanLoss):
     def _attentions(self):
         return [x for x in self._flatten_layers() if isinstance(x, MultiHeadAttention)]
 
+    def make_train_function(self, force=False):
+        # Where the optimizer makes its variables in the first step, TensorFlow traces it twice.
+        if self.built and not self.optimizer.built:
+            self.optimizer.build(self.trainable_variables)
+        return super().make_train_function(force)
+
     def get_config(self):
         lora = {} if self.lora_rank is None else {"lora_rank": self.lora_rank}
         return {**super().get_config(), **self.config.to_dict(), **lora}
