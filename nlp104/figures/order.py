@@ -102,7 +102,7 @@ def _codes():
 
 
 def _heading(drawing, size, letters):
-    hands = "The left hand turns by 1 radian per token, the right one by 1/10."
+    hands = "The left hand turns by 1 radian per token, the right by 1/10; outlined: negative."
     drawing.heading("A clock with two hands", hands, letters, size)
 
 

@@ -81,8 +81,8 @@ CAPTIONS = {
         "= **{total}**. Greedy has {greedy}."
     ),
     "late": (
-        "**{said}** ended after {length} pieces with log P = **{total}**; greedy has {greedy}. "
-        "Word {step}: nothing more is computed."
+        "**{said}** ended after {length} pieces with log P = **{total}**. Word {step}: nothing "
+        "more is computed."
     ),
 }
 VERDICTS = ["less probable", "just as probable", "more probable"]

@@ -62,7 +62,9 @@ nlp104.share("evolution", ({ write }) => {
   };
   const up = (name) => `<span class="up">${name}</span>`;
   const soft = (html) => `${up("softmax")}( ${html} ) `;
-  const ROOT = '√<span class="root">d</span>';
+  const root = (width) => `√<span class="root">${width}</span>`;
+  const ROOT = root("d");
+  const ROOT_K = `<span>${root("d<sub>k</sub>")}</span>`; // keys may be narrower than X
   const over = (html, root = `<span>${ROOT}</span>`) =>
     `<span class="over"><span>${html}</span>${root}</span>`;
   const K = "K<sup>⊤</sup>";
@@ -74,8 +76,8 @@ nlp104.share("evolution", ({ write }) => {
     `y = ${soft(fresh(`q ${X}`, "a"))} X`,
     `y = ${soft(over(`q ${X}`, fresh(ROOT, "a")))} X`,
     `Y = ${soft(over(`${fresh("Q", "q")} ${X}`))} X`,
-    `Y = ${soft(over(`Q ${fresh(K, "k")}`))} ${fresh("V", "v")}`,
-    `Y = ${soft(over(`${fresh("X W<sub>Q</sub>", "q")} ${K}`))} V`,
+    `Y = ${soft(over(`Q ${fresh(K, "k")}`, ROOT_K))} ${fresh("V", "v")}`,
+    `Y = ${soft(over(`${fresh("X W<sub>Q</sub>", "q")} ${K}`, ROOT_K))} V`,
     `Y = ${one} + ${two}`,
   ];
 
