@@ -12,9 +12,8 @@ import sys
 from pathlib import Path
 
 os.environ["KERAS_BACKEND"] = "jax"
-# XLA's optimisation would cost more than these few steps.
 os.environ["XLA_FLAGS"] = (
-    "--xla_force_host_platform_device_count=8 --xla_backend_optimization_level=0"
+    f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count=8"
 )
 
 import keras

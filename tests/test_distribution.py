@@ -20,6 +20,7 @@ from nlp104.training.distribution import (
 )
 from nlp104.transformer.config import TransformerConfig
 from nlp104.utils.errors import InputError
+from tools.check import compile_fast
 
 CONFIG = TransformerConfig(16, 32, 4, num_layers=1, vocabulary_size=40)
 # The weights of the model in many_devices.py that are cut: q, k, v with biases and W_O of each
@@ -32,10 +33,9 @@ SLICED = (7 + 3) + (2 * 7 + 3) + 2
 def found(tmp_path_factory):
     pytest.importorskip("jax", reason="only JAX divides work among devices")
     program = Path(__file__).with_name("many_devices.py")
-    environment = {k: v for k, v in os.environ.items() if k != "XLA_FLAGS"}
     output = subprocess.run(
         [sys.executable, program, tmp_path_factory.mktemp("devices")],
-        env=environment,
+        env={**os.environ, "XLA_FLAGS": compile_fast()},
         stdout=subprocess.PIPE,
         check=True,
     ).stdout
@@ -51,7 +51,6 @@ def test_many_devices_learn_what_one_learns(found, devices):
     assert received == pytest.approx(expected[: len(received)], rel=2e-6)
 
 
-@pytest.mark.slow
 def test_the_weights_are_those_of_one_device(found):
     assert max(found["change"]) < 2e-6
 

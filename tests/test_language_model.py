@@ -173,7 +173,8 @@ class TestDecoding:
         """Greedy continuation of one prompt; runs the whole model again for every token."""
         row = [int(token) for token in prompt if token]
         while len(row) < max_length:
-            logits = to_numpy(model(np.array([row])))[0, -1]
+            read = np.pad([row], ((0, 0), (0, max_length - len(row))))  # one shape to compile
+            logits = model.predict_on_batch(read)[0, len(row) - 1]
             logits[0] = -np.inf
             row.append(int(logits.argmax()))
             if row[-1] == END_ID:

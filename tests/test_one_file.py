@@ -1,6 +1,7 @@
 """The Transformer in one file: equal to the package's, its masks hold, it trains."""
 
 import ast
+import functools
 import subprocess
 import sys
 
@@ -8,6 +9,7 @@ import keras
 import numpy as np
 import pytest
 from keras import ops
+from layer_checks import build_optimizer
 
 import nlp104
 from experiments.one_file_starts import begin_alike
@@ -215,7 +217,9 @@ def test_it_trains_where_the_first_two_batches_have_sources_of_one_length():
     first, second = batches[0][0], batches[1][0]
     assert all(a.shape[1] != b.shape[1] for a, b in zip(first, second, strict=True))
     made = Transformer(SOURCE_WORDS, TARGET_WORDS, 1, DIM, INNER, HEADS)
+    made(batches[0][0])
     one_file.compile_model(made, steps=3)
+    build_optimizer(made)
     assert np.isfinite(made.fit(batches, verbose=0).history["loss"]).all()
 
 
@@ -240,7 +244,11 @@ def test_a_file_of_too_few_pairs_is_a_clear_error(tmp_path, lines, received):
 
 
 @pytest.mark.slow
-def test_two_pairs_are_enough(tmp_path, capsys):
+def test_two_pairs_are_enough(tmp_path, capsys, monkeypatch):
+    small = functools.partial(Transformer, depth=1, dim=DIM, inner=INNER)
+    monkeypatch.setattr(one_file, "Transformer", small)
+    short = functools.partial(one_file.translate, longest=6)  # it has not learnt to end
+    monkeypatch.setattr(one_file, "translate", short)
     (tmp_path / "pairs.tsv").write_text("a b\tq\nc d\tr\n", encoding="utf-8")
     one_file.main(tmp_path / "pairs.tsv", 1)
     assert "% of 1 sentences never seen" in capsys.readouterr().out

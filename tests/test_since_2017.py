@@ -9,7 +9,7 @@ import pytest
 from decoding_models import make_model as make_translator
 from decoding_models import random_sources, randomize, rows
 from keras import ops
-from layer_checks import check_layer, compiled
+from layer_checks import build_optimizer, check_layer, compiled
 
 from nlp104.attention.masks import causal_mask
 from nlp104.attention.multi_head import MultiHeadAttention
@@ -291,9 +291,10 @@ class TestDecoding:
 
     def test_compiled_decoding_equals_the_naive_loop(self):
         model, prompt = make_model(seed=4), [5, 9, 4]
-        row = list(prompt)
+        row, look = list(prompt), compiled(model)
         for _ in range(8):
-            logits = to_numpy(model(np.array([row])))[0, -1]
+            read = np.pad([row], ((0, 0), (0, 11 - len(row))))  # one shape to compile
+            logits = to_numpy(look(read))[0, len(row) - 1]
             row.append(1 + int(logits[1:].argmax()))
             if row[-1] == 3:
                 break
@@ -305,13 +306,12 @@ class TestDecoding:
         sources = random_sources(2, 3, 6)
         limits = {"num_beams": 4, "num_best": 1, "max_length": 8}
         found, scores = beam_search(model, sources, length_penalty=0.0, **limits)
+        look = compiled(model)
         for source, beams, score in zip(sources, found, scores, strict=True):
             [written] = rows(beams)
-            given = {
-                "encoder_token_ids": source[None],
-                "decoder_token_ids": np.array([[2, *written[:-1]]]),
-            }
-            logits = to_numpy(model(given))[0].astype("float64")
+            read = np.pad([[2, *written[:-1]]], ((0, 0), (0, 8 - len(written))))  # of one shape
+            logits = look({"encoder_token_ids": source[None], "decoder_token_ids": read})
+            logits = to_numpy(logits)[0].astype("float64")
             logs = logits - np.log(np.exp(logits).sum(axis=-1, keepdims=True))
             expected = sum(logs[i, token] for i, token in enumerate(written))
             assert score[0] == pytest.approx(expected, abs=1e-3)
@@ -390,6 +390,7 @@ class TestLoRA:
     def trained(self, model, steps=6):
         ids = token_ids(2, 8, seed=9)
         compile_model(model, learning_rate=0.05, label_smoothing=0.0)
+        build_optimizer(model)
         inputs, labels = np.tile(ids[:, :-1], (steps, 1)), np.tile(ids[:, 1:], (steps, 1))
         history = model.fit(inputs, labels, batch_size=2, shuffle=False, verbose=0, epochs=3)
         return history.history["loss"]

@@ -3,6 +3,7 @@
 import csv
 import math
 import os
+import shutil
 import signal
 
 import keras
@@ -30,6 +31,9 @@ from nlp104.transformer.token_mean import TokenMeanLoss
 from nlp104.utils.files import replacing
 
 VOCABULARY = 11
+FILES = pytest.mark.skipif(
+    keras.backend.backend() != "tensorflow", reason="what becomes of files is the same everywhere"
+)
 EXACT = pytest.mark.skipif(
     keras.backend.backend() == "torch", reason="dropout draws from PyTorch's own generator"
 )
@@ -243,26 +247,33 @@ class Killed(BaseException):
     """Stands for SIGKILL: nobody catches it."""
 
 
-@pytest.mark.slow
-@EXACT
-@pytest.mark.parametrize("number", range(4, 9))
-def test_killed_before_any_of_its_files_a_run_ends_with_all_of_them(tmp_path, monkeypatch, number):
-    """The first epoch writes four files, the second five: it dies before one gets its name."""
+def run_of_two_epochs(output, resume=False):
+    """Trains, and says what stands in its files."""
     validation = make_batches(20, seed=7)
     options = {"epochs": 2, "keep": 2, "verbose": 0}
+    model = make_toy()
+    train(model, make_batches(), validation, output=output, resume=resume, **options)
+    found = {}
+    for path in sorted((output / "checkpoints").glob("*.h5")):
+        model.load_weights(path)
+        found[path.name] = b"".join(weight.tobytes() for weight in model.get_weights())
+    rows = list(csv.DictReader((output / "history.csv").read_text().splitlines()))
+    return found, [[row["epoch"], row["loss"], row["val_loss"]] for row in rows]
 
-    def files(output):
-        model = make_toy()
-        loop._build(model, make_batches())
-        found = {}
-        for path in sorted((output / "checkpoints").glob("*.h5")):
-            model.load_weights(path)
-            found[path.name] = b"".join(weight.tobytes() for weight in model.get_weights())
-        rows = list(csv.DictReader((output / "history.csv").read_text().splitlines()))
-        return found, [[row["epoch"], row["loss"], row["val_loss"]] for row in rows]
 
-    whole, part = tmp_path / "whole", tmp_path / "part"
-    train(make_toy(), make_batches(), validation, output=whole, **options)
+@pytest.fixture(scope="module")
+def files_of_two_epochs(tmp_path_factory):
+    """Of a run that nobody kills."""
+    return run_of_two_epochs(tmp_path_factory.mktemp("whole"))
+
+
+@pytest.mark.slow
+@FILES
+@pytest.mark.parametrize("number", range(4, 9))
+def test_killed_before_any_of_its_files_a_run_ends_with_all_of_them(
+    tmp_path, monkeypatch, number, files_of_two_epochs
+):
+    """The first epoch writes four files, the second five: it dies before one gets its name."""
     replace, left = os.replace, number
 
     def replace_or_die(*paths):
@@ -274,14 +285,14 @@ def test_killed_before_any_of_its_files_a_run_ends_with_all_of_them(tmp_path, mo
 
     monkeypatch.setattr(os, "replace", replace_or_die)
     with pytest.raises(Killed):
-        train(make_toy(), make_batches(), validation, output=part, **options)
+        run_of_two_epochs(tmp_path)
     monkeypatch.undo()
     assert left == -1
-    train(make_toy(), make_batches(), validation, output=part, resume=True, **options)
-    expected, found = files(whole), files(part)
-    assert found == expected
-    assert len(expected[0]) == 3  # two epochs, and the best
-    assert len(expected[1]) == 2
+    found = run_of_two_epochs(tmp_path, resume=True)
+    assert found == files_of_two_epochs
+    weights, rows = found
+    assert len(weights) == 3  # two epochs, and the best
+    assert len(rows) == 2
 
 
 def test_loss_equals_evaluation_of_a_frozen_model():
@@ -450,26 +461,42 @@ def test_damaged_state_is_a_clear_error(tmp_path, damage):
         load_state(path, model)
 
 
-@pytest.mark.slow
-@EXACT
-@pytest.mark.parametrize("damage", [*DAMAGE, "gone"])
-def test_the_state_before_stands_in_for_a_damaged_one(tmp_path, caplog, damage):
-    """And the run ends as if nothing had happened."""
+@pytest.fixture(scope="module")
+def after_three_epochs():
+    """All that a run of three epochs ends with."""
     whole = make_toy()
     train(whole, make_batches(), epochs=3, verbose=0)
-    train(make_toy(), make_batches(), epochs=2, output=tmp_path, verbose=0)
-    state = tmp_path / "checkpoints" / "latest.npz"
+    return everything(whole)
+
+
+@pytest.fixture(scope="module")
+def two_epochs(tmp_path_factory):
+    """The directory of a run of two."""
+    output = tmp_path_factory.mktemp("two")
+    train(make_toy(), make_batches(), epochs=2, output=output, verbose=0)
+    return output
+
+
+@pytest.mark.slow
+@FILES
+@pytest.mark.parametrize("damage", [*DAMAGE, "gone"])
+def test_the_state_before_stands_in_for_a_damaged_one(
+    tmp_path, caplog, damage, two_epochs, after_three_epochs
+):
+    """And the run ends as if nothing had happened."""
+    run = shutil.copytree(two_epochs, tmp_path / "run")
+    state = run / "checkpoints" / "latest.npz"
     if damage == "gone":  # killed after the old one was put aside
         state.unlink()
     else:
         state.write_bytes(DAMAGE[damage](state.read_bytes()))
     model = make_toy(seed=5)
-    history = train(model, make_batches(), epochs=3, output=tmp_path, resume=True, verbose=0)
+    history = train(model, make_batches(), epochs=3, output=run, resume=True, verbose=0)
     (warning,) = caplog.messages
     assert str(state) in warning
     assert "previous.npz" in warning
     assert history["epoch"] == [1, 2, 3]
-    assert same(everything(model), everything(whole))
+    assert same(everything(model), after_three_epochs)
 
 
 def test_what_a_killed_process_was_writing_is_swept_away(tmp_path):
