@@ -105,11 +105,6 @@ def check_training_step(layer, model, inputs, outputs):
         assert (new != old).any() or _has_no_gradient(variable), variable.path
 
 
-def build_optimizer(model):
-    """Of a model that has its weights: TensorFlow traces a step twice that makes variables."""
-    model.optimizer.build(model.trainable_variables)
-
-
 def _has_no_gradient(variable):
     """A key's bias adds the same to all scores of a query, which the softmax does not feel."""
     return variable.name == "key_bias"

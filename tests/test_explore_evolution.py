@@ -169,6 +169,20 @@ def test_what_a_version_adds_is_framed(reader):
 
 
 @needs_browser
+def test_scores_are_divided_by_the_root_of_the_width_of_a_key(reader, page):
+    """As in the layers: that is d as long as a key is a word of the sentence, then d_k."""
+    reader.open(page)
+    root = """[...document.querySelectorAll('.variant')].find((v) => v.checkVisibility())
+      .querySelector('.root')?.textContent ?? ''"""
+    roots = []
+    for version in VERSIONS:
+        reader.evaluate(f"location.hash = '#evolution:step={version}'")
+        reader.rest()
+        roots.append(reader.evaluate(root))
+    assert roots == ["", "", "d", "d", "dk", "dk", ""]
+
+
+@needs_browser
 def test_a_reader_asks_for_another_word_head_and_ending(reader):
     def go(step):
         reader.evaluate(f"location.hash = '#evolution:step={step}'")

@@ -9,7 +9,7 @@ import pytest
 from decoding_models import make_model as make_translator
 from decoding_models import random_sources, randomize, rows
 from keras import ops
-from layer_checks import build_optimizer, check_layer, compiled
+from layer_checks import check_layer, compiled
 
 from nlp104.attention.masks import causal_mask
 from nlp104.attention.multi_head import MultiHeadAttention
@@ -390,7 +390,6 @@ class TestLoRA:
     def trained(self, model, steps=6):
         ids = token_ids(2, 8, seed=9)
         compile_model(model, learning_rate=0.05, label_smoothing=0.0)
-        build_optimizer(model)
         inputs, labels = np.tile(ids[:, :-1], (steps, 1)), np.tile(ids[:, 1:], (steps, 1))
         history = model.fit(inputs, labels, batch_size=2, shuffle=False, verbose=0, epochs=3)
         return history.history["loss"]

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from keras import ops
-from layer_checks import build_optimizer
 
 from nlp104.training.loss import MaskedCrossentropy
 from nlp104.training.metrics import MaskedAccuracy
@@ -54,7 +53,6 @@ def make(skips=True, tie_embeddings=True, **options):
     # trace its step takes longer than to trace the model.
     options |= {"loss": MaskedCrossentropy(0.1), "weighted_metrics": [MaskedAccuracy()]}
     model.compile(keras.optimizers.SGD(0.5), **options)
-    build_optimizer(model)
     model.skip_padding = skips
     return model
 
@@ -168,7 +166,6 @@ def test_other_losses_and_calls_get_all_logits():
     assert model.predict(inputs, verbose=0).shape == everything
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     model.compile("sgd", loss=loss, metrics=["sparse_categorical_accuracy"])
-    build_optimizer(model)
     assert np.isfinite(model.train_on_batch(inputs, labels)).all()
 
 
@@ -186,7 +183,6 @@ def test_a_batch_of_nothing_but_padding():
     inputs, labels = batch()
     model = make()
     compile_model(model, 0.01)
-    build_optimizer(model)
     before = model.get_weights()
     logs = model.train_on_batch(inputs, np.zeros_like(labels), return_dict=True)
     assert logs["loss"] == 0

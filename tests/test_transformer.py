@@ -15,7 +15,7 @@ from golden import set_weights, torch_case
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from keras import ops
-from layer_checks import build_optimizer, check_layer, compiled
+from layer_checks import check_layer, compiled
 
 from nlp104.encoding.positions import sinusoidal_positions
 from nlp104.training.optimizer import compile_model
@@ -287,7 +287,6 @@ class TestPaddingMovesNothing:
         source, target, labels = token_ids(2, 3), token_ids(2, 4, seed=1), token_ids(2, 4, seed=2)
         model = Transformer.from_config({**MODEL, "num_layers": 1, "tie_embeddings": True})
         model.compile(keras.optimizers.SGD(0.05), masked_loss())
-        build_optimizer(model)
         initial, trained = model.get_weights(), []
         for extra in (0, 3):
             model.set_weights(initial)
@@ -550,7 +549,6 @@ class TestModel:
         # torch.compile needs a C++ compiler; there Keras' own choice will do.
         jit_compile = "auto" if keras.backend.backend() == "torch" else True
         model.compile(keras.optimizers.Adam(0.02), masked_loss(), jit_compile=jit_compile)
-        build_optimizer(model)
         source, target, labels = token_ids(2, 5), token_ids(2, 4, seed=1), token_ids(2, 4, seed=2)
         steps = [np.tile(ids, (80, 1)) for ids in (source, target, labels)]
         model.fit(batch(*steps[:2]), steps[2], batch_size=2, shuffle=False, verbose=0)
