@@ -34,8 +34,6 @@ NBVAL = [
 # A notebook is one chain of cells, and a test file shares its models: files are never split, and
 # taken as they are listed: the long ones first, so that the last ones end together.
 PARALLEL = [f"--numprocesses={WORKERS}", "--dist=loadfile", "--no-loadscope-reorder"]
-# Slow tests wait for pages and processes, and are more than those on JAX beside them.
-PATIENT = [f"--numprocesses={WORKERS + 1}", *PARALLEL[1:]]
 
 COSTS = notebooks.ROOT / "results" / "tested" / "colab.json"
 
@@ -87,7 +85,7 @@ def queues(root=notebooks.ROOT):
     tests = sorted(root.glob("tests/**/test_*.py"), key=lambda path: -path.stat().st_size)
     on_jax = filter(uses_a_backend, tests)
     chapters = longest_first(notebooks.chapters(root))
-    package = [*map(str, tests), "-m"]
+    package = [*PYTEST, *PARALLEL, *map(str, tests)]
     return {
         "test": [
             [
@@ -97,11 +95,11 @@ def queues(root=notebooks.ROOT):
                 ("book", ["make", "--no-print-directory", "book"], None),
                 ("notebooks", [*NBVAL, *PARALLEL, *map(str, chapters)], tensorflow),
             ],
-            [("package", [*PYTEST, *PARALLEL, *package, "not slow and not long"], tensorflow)],
+            [("package", [*package, "-m", "not slow and not long"], tensorflow)],
         ],
         "slow": [
             [("package, JAX", [*PYTEST, *PARALLEL, *map(str, on_jax)], jax)],
-            [("package, slow", [*PYTEST, *PATIENT, *package, "slow and not long"], tensorflow)],
+            [("package, slow", [*package, "-m", "slow and not long"], tensorflow)],
         ],
     }
 

@@ -123,8 +123,7 @@ def _reading(width, image, answer):
         drawing.add("rect", x=x + 1, y=top, height=14, **word, **look)
         drawing.add("rect", x=x + 1, y=top + 18, height=8, class_="f-p", **look)
         if token == 1 + FRAMED:
-            frame = {"class_": "outline s-a", "stroke_width": 2.25, "rx": 5}
-            drawing.add("rect", x=x - 2, y=top - 3, width=cell + 6, height=32, **frame)
+            _frame(drawing, x - 2, top - 3, cell + 6, 32)
     drawing.text(0, top + 42, "class token", size=13, strong=True)
     drawing.text(width, top + 42, "8 patches as words", anchor="end", muted=True, size=13)
     words = "+ a learned vector for each place"
@@ -136,16 +135,19 @@ def _reading(width, image, answer):
             place = left + 192 + 56 * column, foot + 34 * row
             _pixels(drawing, *place, patch, 12)
             if 2 * row + column == FRAMED:
-                frame = {"class_": "outline s-a", "stroke_width": 2.25, "rx": 4}
-                x, y = place
-                drawing.add("rect", x=x - 2, y=y - 2, width=52, height=28, **frame)
+                _frame(drawing, place[0] - 2, place[1] - 2, 52, 28)
     drawing.wire([(left + 244, foot - 4), (left + 244, top + 72)], arrow=True)
     drawing.wire([(left + 140, foot + 64), (left + 182, foot + 64)], arrow=True)
     _pixels(drawing, left, foot, image, 16)
     row, column = divmod(FRAMED, 2)
-    frame = {"width": 64, "height": 32, "rx": 4, "class_": "outline s-a", "stroke_width": 2.25}
-    drawing.add("rect", x=left + 64 * column, y=foot + 32 * row, **frame)
+    _frame(drawing, left + 64 * column, foot + 32 * row, 64, 32)
     return drawing.svg(foot + 130)
+
+
+def _frame(drawing, x, y, width, height):
+    """What is framed is the same patch."""
+    place = {"x": x, "y": y, "width": width, "height": height, "rx": 4}
+    drawing.add("rect", **place, class_="outline s-a", stroke_width=2.25)
 
 
 def _places(width, size, similarity, columns, title):

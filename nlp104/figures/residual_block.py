@@ -217,7 +217,7 @@ def _cubes(at):
 
 def _cube(drawing, at, left, top, shares, cell=26):
     """Front, top and right side of a box of numbers; `shares(sentence, token, feature)` is lit."""
-    paths = {"plain": "", "lit": "", "padding": "", "counted": "", "around": ""}
+    paths = {"plain": "", "lit": "", "left out": "", "padding": ""}
 
     def spot(feature, token, sentence):
         x, y = feature + 0.55 * sentence, token - 0.45 * sentence
@@ -225,9 +225,9 @@ def _cube(drawing, at, left, top, shares, cell=26):
 
     def add(corners, s, t, f):
         path = "M" + "L".join(spot(*corner) for corner in corners) + "z"
-        padding, shared = t >= SENTENCES[s], shares(s, t, f)
-        paths[(("plain", "lit"), ("padding", "counted"))[padding][shared]] += path
-        paths["around"] += path if shared else ""
+        padding = t >= SENTENCES[s]
+        paths["lit" if shares(s, t, f) else "left out" if padding else "plain"] += path
+        paths["padding"] += path if padding else ""
 
     for t in range(TOKENS):  # the front: the first sentence
         for f in range(FEATURES):
@@ -239,12 +239,11 @@ def _cube(drawing, at, left, top, shares, cell=26):
         for t in range(TOKENS):  # on the right: the last feature
             add([(n, t, s), (n, t, s + 1), (n, t + 1, s + 1), (n, t + 1, s)], s, t, n - 1)
     drawing.add("path", d=paths["plain"], class_="base clear s-edge")
-    lit = paths["lit"] + paths["counted"]  # what is counted is seen through the stripes
-    drawing.add("path", d=lit, class_="f-r", style="fill-opacity:var(--cap)")
-    drawing.add("path", d=paths["padding"], class_="base hide")
-    drawing.add("path", d=paths["padding"] + paths["counted"], class_="hatch")
-    drawing.add("path", d=paths["padding"], class_="outline s-edge")
-    drawing.add("path", d=paths["around"], class_="outline s-r", style="stroke-width:2")
+    drawing.add("path", d=paths["lit"], class_="f-r", style="fill-opacity:var(--cap)")
+    drawing.add("path", d=paths["left out"], class_="base hide")
+    drawing.add("path", d=paths["padding"], class_="hatch")  # what is counted shines through
+    drawing.add("path", d=paths["left out"], class_="outline s-edge")
+    drawing.add("path", d=paths["lit"], class_="outline s-r", style="stroke-width:2")
     look = {"muted": True, "size": at.size}
     bottom = top + cell * TOKENS
     drawing.text(left + cell * n / 2, bottom + 18, "feature", anchor="middle", **look)

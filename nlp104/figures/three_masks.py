@@ -61,7 +61,8 @@ def _page():
     drawing = Drawing(WIDE)
     drawing.heading(TITLE, SENTENCE, 90, 13)
     _legend(drawing, 76, 13)
-    left, right, cell = 288, 288 + 5 * 52, 52
+    left, cell = 288, 52
+    right = left + len(TARGET) * cell
     up, low = 112, 304  # the upper edges of the masks
     keys = up + ACROSS.height + PILL / 2 + 2
     drawing.wire([(100, low - 52), (100, keys), (left - 6, keys)], "k", arrow=True)
