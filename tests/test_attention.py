@@ -40,7 +40,7 @@ def to_numpy(tensor):
 
 
 def assert_close(actual, expected, atol=1e-5):
-    np.testing.assert_allclose(to_numpy(actual), expected, atol=atol, rtol=1e-5)
+    np.testing.assert_allclose(to_numpy(actual), to_numpy(expected), atol=atol, rtol=1e-5)
 
 
 def numpy_attention(queries, keys, values, mask=None):
@@ -209,6 +209,27 @@ def test_fused_attention_equals_numpy_and_nothing_to_see_is_zero(shape):
         rows = np.broadcast_to(mask.any(-1)[..., None], outputs.shape)
         assert not outputs[~rows].any()
         assert outputs[rows].all()
+
+
+@pytest.mark.skipif(keras.backend.backend() != "jax", reason="JAX alone calls cuDNN itself")
+@pytest.mark.parametrize(("lengths", "asked"), [((4, 6), True), ((3, 6), False), ((4, 5), False)])
+def test_cudnn_is_only_asked_for_what_it_can_do(lengths, asked, monkeypatch):
+    """It wants a row of the mask for every query, and cannot train with an odd length.
+
+    On a GPU Keras would log an error for the first, and raise one for the second.
+    """
+    calls = []
+
+    def record(query, key, value, mask, scale, **options):
+        calls.append((mask.shape, options))
+        return query
+
+    monkeypatch.setattr(ops, "dot_product_attention", record)
+    query, key = array(2, 3, lengths[0], 8), array(2, 3, lengths[1], 8)
+    fused_attention(query, key, key, np.ones((2, 1, 1, lengths[1]), bool))
+    [(shape, options)] = calls
+    assert options == ({} if asked else {"flash_attention": False})
+    assert not asked or shape == (2, 1, *lengths)
 
 
 @pytest.mark.parametrize("options", [{}, {"dropout": 0.1}, {"value_dim": 4}])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from decoding_models import VOCABULARY, randomize, rows
 from keras import ops
-from layer_checks import compiled
+from layer_checks import LOOKS_AT_IDS, compiled
 
 from nlp104.data.tokenizer import END_ID
 from nlp104.decoding.beam_search import beam_search
@@ -293,6 +293,7 @@ def test_bad_configurations_are_clear_errors(options, message):
         LanguageModel.from_config({**CONFIG, **options})
 
 
+@LOOKS_AT_IDS
 def test_bad_ids_are_clear_errors(model):
     with pytest.raises(ValueError, match=r"`token_ids` must lie between 0 and 12.*1 to 13"):
         model(np.array([[1, 13]]))

@@ -56,12 +56,10 @@ def value_and_gradient(function, x):
 
         value, gradient = jax.jit(jax.value_and_grad(function))(x)
         return np.asarray(value), np.asarray(gradient)
-    import torch
-
-    x = torch.tensor(x, requires_grad=True)
+    x = ops.convert_to_tensor(x).requires_grad_()
     value = function(x)
     value.backward()
-    return value.detach().numpy(), x.grad.numpy()
+    return ops.convert_to_numpy(value), ops.convert_to_numpy(x.grad)
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.1, 0.5]), st.sampled_from([0.1, 3, 60]))

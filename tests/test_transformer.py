@@ -15,7 +15,7 @@ from golden import set_weights, torch_case
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from keras import ops
-from layer_checks import check_layer, compiled
+from layer_checks import LOOKS_AT_IDS, check_layer, compiled
 
 from nlp104.encoding.positions import sinusoidal_positions
 from nlp104.training.optimizer import compile_model
@@ -626,6 +626,7 @@ class TestErrors:
         with pytest.raises(ValueError, match=message):
             Transformer.from_config({**MODEL, **arguments})
 
+    @LOOKS_AT_IDS
     def test_ids_outside_of_the_vocabulary(self):
         model = Transformer.from_config({**MODEL, "num_layers": 1, "source_vocabulary_size": 9})
         good = np.array([[1, 8]])

@@ -32,10 +32,19 @@ def fused_attention(query, key, value, attention_mask=None):
     def heads_last(x):
         return ops.transpose(x, (0, 2, 1, 3))
 
-    mask = attention_mask
+    mask, lengths, options = attention_mask, (query.shape[2], key.shape[2]), {}
     if mask is not None:
         mask = ops.reshape(mask, (1,) * (4 - len(mask.shape)) + tuple(ops.shape(mask)))
-    outputs = ops.dot_product_attention(*map(heads_last, (query, key, value)), mask=mask, scale=1.0)
+    if keras.backend.backend() == "jax":
+        # cuDNN, which Keras chooses in half precision, wants a mask with a row for every query, and
+        # has no gradient where a length is odd. Keras finds out too late: it logs or raises.
+        if any(not isinstance(length, int) or length % 2 for length in lengths):
+            options = {"flash_attention": False}
+        elif mask is not None:
+            mask = ops.broadcast_to(mask, (*ops.shape(mask)[:2], *lengths))
+    outputs = ops.dot_product_attention(
+        *map(heads_last, (query, key, value)), mask=mask, scale=1.0, **options
+    )
     outputs = heads_last(outputs)
     if mask is not None:  # left to itself, the operation gives the mean of all values here
         outputs = outputs * ops.cast(ops.any(mask, axis=-1, keepdims=True), outputs.dtype)

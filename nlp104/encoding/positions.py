@@ -98,7 +98,8 @@ def rotate(x, positions, base=10000.0):
     """
     x = ops.convert_to_tensor(x)
     dim = x.shape[-1]
-    angles = ops.expand_dims(ops.cast(positions, "float32"), -1) * _frequencies(dim, base)
+    frequencies = ops.convert_to_tensor(_frequencies(dim, base), "float32")
+    angles = ops.expand_dims(ops.cast(positions, "float32"), -1) * frequencies
     sines, cosines = ops.cast(ops.sin(angles), x.dtype), ops.cast(ops.cos(angles), x.dtype)
     even, odd = x[..., 0::2], x[..., 1::2]  # [..., length, dim / 2]
     turned = ops.stack([even * cosines - odd * sines, even * sines + odd * cosines], axis=-1)

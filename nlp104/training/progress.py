@@ -3,6 +3,10 @@
 import sys
 import time
 
+import numpy as np
+
+STEPS = 20  # are measured before a training is told how long it will take, once and for all
+
 
 class Progress:
     """Prints the progress of a training run.
@@ -17,7 +21,8 @@ class Progress:
         if verbose == "auto":
             verbose = 1 if sys.stdout.isatty() else 2
         self.epochs, self.steps, self.verbose = epochs, steps, verbose
-        self._start = None  # time and number of the step from which the pace is measured
+        self._last = None  # time and number of the step at which it was looked last
+        self._paces = []  # seconds for a step, and how many steps it held for
         self._has_estimated = False
 
     def step(self, epoch, step, loss):
@@ -29,18 +34,29 @@ class Progress:
             loss: Mean loss of the epoch so far.
         """
         now, done = time.perf_counter(), epoch * self.steps + step
-        if self._start is None:  # the first step, which traces and compiles, tells nothing
-            self._start = now, done
-        elapsed, steps = now - self._start[0], done - self._start[1]
-        if not steps or elapsed < 2:
+        if self._last:  # the first step, which traces and compiles, tells nothing
+            seconds, steps = now - self._last[0], done - self._last[1]
+            if steps > 0:
+                self._paces.append((seconds / steps, steps))
+        self._last = now, done
+        if sum(seconds * steps for seconds, steps in self._paces) < 2:
             return
-        left = duration(elapsed / steps * (self.epochs * self.steps - done))
+        left = duration(self._pace() * (self.epochs * self.steps - done))
         if self.verbose == 1:
             line = f"epoch {epoch + 1}/{self.epochs}  step {step}/{self.steps}  loss {loss:.4f}"
             self._write(f"\r{line}  {left} left\x1b[K")
-        elif self.verbose == 2 and not self._has_estimated:
+        elif self.verbose == 2 and not self._has_estimated and self._measured() >= STEPS:
             self._has_estimated = True
             self._write(f"about {left} left\n")
+
+    def _measured(self):
+        return sum(steps for _, steps in self._paces)
+
+    def _pace(self):
+        """Seconds for a step, the median: one of a new shape may take a minute to compile."""
+        paces, steps = zip(*sorted(self._paces), strict=True)
+        half_of_all = np.searchsorted(np.cumsum(steps), self._measured() / 2)
+        return paces[half_of_all]
 
     def epoch(self, row):
         """Report a complete epoch.
