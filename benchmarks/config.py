@@ -57,24 +57,27 @@ class Entry:
 
     peer: str
     backend: str
-    jit_compile: bool = False  # asks TensorFlow for XLA; JAX always compiles
+    jit_compile: bool = False  # asks TensorFlow for XLA, plain PyTorch for `torch.compile`
 
     @classmethod
     def parse(cls, name):
         peer, _, rest = name.partition("-")
+        if peer == "torch":
+            rest = f"torch-{rest}"
         backend, _, suffix = rest.partition("-")
-        entry = cls(peer, backend or "torch", suffix == "xla")
+        entry = cls(peer, backend, suffix in ("xla", "compiled"))
         if peer not in PEERS or entry.backend not in BACKENDS or entry.name != name:
             raise ValueError(
                 f"Expected PEER-BACKEND or PEER-tensorflow-xla with a peer of {', '.join(PEERS)} "
-                f"and a backend of {', '.join(BACKENDS)}, or torch. Received: {name!r}."
+                f"and a backend of {', '.join(BACKENDS)}, or torch, or torch-compiled. "
+                f"Received: {name!r}."
             )
         return entry
 
     @property
     def name(self):
         if self.peer == "torch":
-            return "torch"
+            return "torch" + "-compiled" * self.jit_compile
         return f"{self.peer}-{self.backend}" + "-xla" * self.jit_compile
 
     @property
@@ -95,7 +98,7 @@ def default_entries():
     backend = os.environ.get("KERAS_BACKEND")
     keras_peers = [peer for peer in PEERS if peer != "torch"]
     if backend:
-        names = [f"{peer}-{backend}" for peer in keras_peers] + ["torch"]
+        names = [f"{peer}-{backend}" for peer in keras_peers] + ["torch", "torch-compiled"]
         if backend == "tensorflow":
             names.insert(1, "nlp104-tensorflow-xla")
         return names
