@@ -171,6 +171,7 @@ def test_the_options_of_the_model_reach_it():
         ("tensorflow", ["cpu:0"], {1, 2, 3}),
         ("tensorflow", ["cpu:0", "gpu:0"], {8}),  # Keras turns XLA on
         ("jax", ["cpu:0"], {8}),
+        ("torch", ["cpu:0", "gpu:0"], {1, 2, 3}),
     ],
 )
 def test_there_are_few_shapes_where_each_is_compiled(backend, devices, lengths, monkeypatch):

@@ -14,6 +14,7 @@ from nlp104.training.loop import train as fit
 from nlp104.training.optimizer import compile_model
 from nlp104.training.pipeline import (
     build_model,
+    compiles_every_shape,
     make_batches,
     make_schedule,
     model_config,
@@ -147,6 +148,8 @@ def _batch(corpus, tokenizers, settings, say):
         say(f"left out    {training.num_dropped:,} pairs longer than {limit} tokens")
     shown = f"{training.num_tokens:,} target tokens, {training.padding_share:.0%} padding"
     say(f"batches     {len(training):,} an epoch, {shown}")
+    if compiles_every_shape():
+        say(f"compiling   {len(training.shapes)} shapes, each when it comes first: seconds or more")
     return training, validation
 
 
