@@ -1,11 +1,11 @@
 """How near to a GPU's limit is a step of training, and what does it cost to compile one?
 
-    KERAS_BACKEND=jax python -m experiments.gpu_steps
+    python -m experiments.gpu_steps        # on JAX
 
 writes ``results/gpu/steps.json``. Every step sees as many positions, whatever its sentences'
 length, and none is padding. The limit is the fastest product of two large matrices on the same
 device, measured by the same process. Each case is a process of its own, so that nothing is
-compiled yet; one that was measured before is kept.
+compiled yet; one that was measured before is kept: delete the file to measure another device.
 """
 
 import argparse
@@ -15,7 +15,6 @@ import sys
 import time
 from functools import partial
 
-import jax
 import keras
 import numpy as np
 
@@ -83,7 +82,7 @@ def measure(preset, length, kind):
     fit(FEW)
     steps = [(fit(MANY) - fit(FEW)) / (MANY - FEW) for _ in range(ROUNDS)]
     step, flops = float(np.median(steps)), step_flops(config, rows, length, length)
-    limit = product_rate()
+    memory, limit = peak_device_memory(), product_rate()
     return {
         "parameters": model.count_params(),
         "rows": rows,
@@ -93,7 +92,7 @@ def measure(preset, length, kind):
         "tflops": round(flops / step / 1e12, 1),
         "product_tflops": round(limit / 1e12, 1),
         "share": round(flops / step / limit, 4),
-        "memory_mb": round(peak_device_memory()),
+        "memory_mib": round(memory),
     }
 
 
@@ -105,22 +104,23 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(prog="python -m experiments.gpu_steps", description=__doc__)
     parser.add_argument("--case", type=int, help="only this one, in this process")
     number = parser.parse_args(arguments).case
-    runs = records.runs_so_far(PATH)
     if number is None:
+        stored = records.runs_so_far(PATH)
         for number, case in enumerate(CASES):
-            if name_of(*case) not in runs:
-                command = [sys.executable, "-m", "experiments.gpu_steps", "--case", str(number)]
-                subprocess.run(command, env=os.environ, check=True)
+            if name_of(*case) in stored:
+                print(f"{name_of(*case)}: kept")
+                continue
+            command = [sys.executable, "-m", "experiments.gpu_steps", "--case", str(number)]
+            subprocess.run(command, env=os.environ | {"KERAS_BACKEND": "jax"}, check=True)
         return
-    name = name_of(*CASES[number])
+    import jax
+
+    device = {"device": jax.devices()[0].device_kind}
+    runs, name = records.runs_so_far(PATH, **device), name_of(*CASES[number])
     runs[name] = measure(*CASES[number])
     print(name, runs[name], flush=True)
-    record = {
-        "command": "KERAS_BACKEND=jax python -m experiments.gpu_steps",
-        "device": jax.devices()[0].device_kind,
-        "versions": software_versions("jax"),
-        "runs": runs,
-    }
+    command = "python -m experiments.gpu_steps"
+    record = {"command": command, **device, "versions": software_versions("jax"), "runs": runs}
     records.write(PATH, record)
 
 

@@ -9,7 +9,8 @@ import pytest
 from keras import ops
 
 ON_ACCELERATOR = "cpu" not in str(getattr(ops.zeros(1), "device", "cpu")).lower()
-# Values there would have to be waited for; PyTorch ends the process on one that is out of range.
+# There the package does not look at ids, for which it would have to wait; PyTorch ends the process
+# on one that is out of range.
 LOOKS_AT_IDS = pytest.mark.skipif(ON_ACCELERATOR, reason="ids are looked at in the main memory")
 
 

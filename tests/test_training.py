@@ -3,8 +3,10 @@
 import csv
 import math
 import os
+import re
 import shutil
 import signal
+from types import SimpleNamespace
 
 import keras
 import numpy as np
@@ -22,8 +24,9 @@ from nlp104.training.checkpoints import (
     save_weights,
 )
 from nlp104.training.interruption import stop_on_signal
-from nlp104.training.loop import train
+from nlp104.training.loop import _Watch, train
 from nlp104.training.optimizer import adam, compile_model
+from nlp104.training.position import Position
 from nlp104.training.progress import Progress, duration
 from nlp104.training.schedule import WarmupSchedule
 from nlp104.transformer.config import TransformerConfig
@@ -405,14 +408,17 @@ def test_estimate_of_the_time_left(capsys, monkeypatch):
     clock = [60.0]
     monkeypatch.setattr("nlp104.training.progress.time.perf_counter", lambda: clock[0])
     for verbose, expected in (
-        (1, "\repoch 1/5  step 31/100  loss 2.5000  8 min left\x1b[K"),
-        (2, "about 8 min left\n"),
+        (1, "\repoch 1/5  step 61/100  loss 2.5000  7 min left\x1b[K"),
+        (2, "about 7 min left\n"),
     ):
         progress = Progress(epochs=5, steps=100, verbose=verbose)
         clock[0] = 60.0
         progress.step(0, 1, 2.5)
         clock[0] += 30.0
         progress.step(0, 31, 2.5)
+        assert "left" not in capsys.readouterr().out  # too few steps
+        clock[0] += 30.0
+        progress.step(0, 61, 2.5)
         assert capsys.readouterr().out == expected
     assert [duration(s) for s in (0, 89, 90, 5340, 7500)] == [
         "0 s",
@@ -424,14 +430,28 @@ def test_estimate_of_the_time_left(capsys, monkeypatch):
 
 
 def test_the_time_left_is_not_that_of_compiling(capsys, monkeypatch):
-    """On a GPU a new shape is compiled for half a minute, and then takes a tenth of a second."""
+    """On a GPU a new shape is compiled for half a minute, and then takes milliseconds."""
     clock = [0.0]
-    monkeypatch.setattr("nlp104.training.progress.time.perf_counter", lambda: clock[0])
-    progress = Progress(epochs=10, steps=100, verbose=2)
-    for step in range(1, 31):
-        clock[0] += 30.0 if step % 4 == 1 else 0.1
+    monkeypatch.setattr("time.perf_counter", lambda: clock[0])
+    position = Position()
+    run = SimpleNamespace(position=position, steps=1000, check=lambda loss: None)
+    watch = _Watch(run, Progress(epochs=10, steps=1000, verbose=2), stop=False)
+    for step in range(200):
+        clock[0] += 30.0 if step in (0, 1, 3, 4, 7, 12, 20, 33, 54, 88, 143) else 0.01
+        watch.on_train_batch_end(step, {"loss": 2.5})
+    [line] = capsys.readouterr().out.splitlines()
+    minutes = int(re.fullmatch(r"about (\d+) min left", line)[1])
+    assert 1 <= minutes <= 3  # some 9,900 steps of 0.01 s
+
+
+def test_a_short_training_is_told_how_long_it_takes(capsys, monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr("time.perf_counter", lambda: clock[0])
+    progress = Progress(epochs=1, steps=15, verbose=2)
+    for step in range(1, 4):
+        clock[0] += 60.0
         progress.step(0, step, 2.5)
-    assert capsys.readouterr().out == "about 2 min left\n"  # 979 steps of 0.1 s
+    assert capsys.readouterr().out == "about 13 min left\n"
 
 
 def test_not_compiled_and_patience_without_validation():

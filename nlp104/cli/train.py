@@ -149,7 +149,8 @@ def _batch(corpus, tokenizers, settings, say):
     shown = f"{training.num_tokens:,} target tokens, {training.padding_share:.0%} padding"
     say(f"batches     {len(training):,} an epoch, {shown}")
     if compiles_every_shape():
-        say(f"compiling   {len(training.shapes)} shapes, each when it comes first: seconds or more")
+        shapes = f"{len(training.shapes)} shapes, and {len(validation.shapes)} for validation"
+        say(f"compiling   {shapes}, each when it comes first")
     return training, validation
 
 

@@ -66,8 +66,8 @@ def train(
         patience: Stop after this many epochs without a lower validation loss. `None`: never.
         keep: Number of last epochs whose weights are kept, for `average_checkpoints`.
         verbose: 0 prints nothing; 1 a line for each epoch, and one that moves with the time left;
-            2 a line for each epoch, and early on how long all will take. `"auto"` is 1 in a
-            terminal and 2 elsewhere.
+            2 a line for each epoch, and early on how long the steps that are left will take.
+            `"auto"` is 1 in a terminal and 2 elsewhere.
 
     Returns:
         The history, a dictionary from the name of each column to its values, one for each epoch.
@@ -233,7 +233,7 @@ class _Watch(keras.callbacks.Callback):
     def __init__(self, run, progress, stop):
         super().__init__()
         self._run, self._progress, self._stop = run, progress, stop
-        self._begun = self._looked = self._saved = time.perf_counter()
+        self._begun = self._ended = self._looked = self._saved = time.perf_counter()
         self._seconds_before = run.position.seconds
 
     def on_train_begin(self, logs=None):
@@ -254,6 +254,9 @@ class _Watch(keras.callbacks.Callback):
         # With JAX, self.model brings the state of training back into the model's variables. That
         # is what saving and stopping need, and too slow for every step.
         run, now = self._run, time.perf_counter()
+        if now - self._ended > LOOK_SECONDS:  # it may have compiled, and is measured by itself
+            self._progress.measure(run.position.epoch, run.position.step, self._ended)
+        self._ended = now
         run.position.step += 1
         run.position.seconds = self._seconds_before + now - self._begun
         if self._stop:

@@ -65,7 +65,7 @@ def compiles_every_shape():
     """Whether a new shape costs seconds: on JAX, and where TensorFlow uses XLA.
 
     Keras turns XLA on where there is more than a CPU. Without it TensorFlow traces one program for
-    all shapes, and PyTorch none.
+    all shapes; PyTorch compiles nothing.
     """
     if keras.backend.backend() != "tensorflow":
         return keras.backend.backend() == "jax"

@@ -2,10 +2,12 @@
 
 import sys
 import time
+from collections import deque
 
 import numpy as np
 
-STEPS = 20  # are measured before a training is told how long it will take, once and for all
+STEPS = 40  # are measured before an estimate: half of them may be the first of their shape
+LOOKS = 1000  # are remembered
 
 
 class Progress:
@@ -22,7 +24,8 @@ class Progress:
             verbose = 1 if sys.stdout.isatty() else 2
         self.epochs, self.steps, self.verbose = epochs, steps, verbose
         self._last = None  # time and number of the step at which it was looked last
-        self._paces = []  # seconds for a step, and how many steps it held for
+        self._paces = deque(maxlen=LOOKS)  # seconds for a step, and how many steps it held for
+        self._enough = min(STEPS, max(1, epochs * steps // 10))
         self._has_estimated = False
 
     def step(self, epoch, step, loss):
@@ -33,21 +36,35 @@ class Progress:
             step: Number of complete steps of this epoch.
             loss: Mean loss of the epoch so far.
         """
-        now, done = time.perf_counter(), epoch * self.steps + step
-        if self._last:  # the first step, which traces and compiles, tells nothing
-            seconds, steps = now - self._last[0], done - self._last[1]
-            if steps > 0:
-                self._paces.append((seconds / steps, steps))
-        self._last = now, done
-        if sum(seconds * steps for seconds, steps in self._paces) < 2:
+        if not self.verbose or (self.verbose == 2 and self._has_estimated):
             return
-        left = duration(self._pace() * (self.epochs * self.steps - done))
+        now, done = time.perf_counter(), epoch * self.steps + step
+        self.measure(epoch, step, now)
+        if self._last is None:  # the first step, which traces and compiles, tells nothing
+            self._last = now, done
+        left = ""
+        if self._measured() >= self._enough and sum(p * n for p, n in self._paces) >= 2:
+            left = f"{duration(self._pace() * (self.epochs * self.steps - done))} left"
         if self.verbose == 1:
             line = f"epoch {epoch + 1}/{self.epochs}  step {step}/{self.steps}  loss {loss:.4f}"
-            self._write(f"\r{line}  {left} left\x1b[K")
-        elif self.verbose == 2 and not self._has_estimated and self._measured() >= STEPS:
+            self._write(f"\r{line}  {left}\x1b[K")
+        elif left:
             self._has_estimated = True
-            self._write(f"about {left} left\n")
+            self._write(f"about {left}\n")
+
+    def measure(self, epoch, step, now):
+        """Note how fast the steps were since the last time.
+
+        Args:
+            epoch: Number of complete epochs.
+            step: Number of complete steps of this epoch.
+            now: When the last of them was complete, by `time.perf_counter`.
+        """
+        done = epoch * self.steps + step
+        if self._last and done > self._last[1]:
+            steps = done - self._last[1]
+            self._paces.append(((now - self._last[0]) / steps, steps))
+            self._last = now, done
 
     def _measured(self):
         return sum(steps for _, steps in self._paces)
