@@ -215,9 +215,9 @@ def test_entries_and_options():
     entry = Entry.parse("nlp104-tensorflow-xla")
     assert entry == Entry("nlp104", "tensorflow", jit_compile=True)
     assert entry.ours
-    for name in ("nlp104-tensorflow-xla", "stock-jax", "torch"):
+    for name in ("nlp104-tensorflow-xla", "stock-jax", "torch", "torch-compiled"):
         assert Entry.parse(name).name == name
-    for name in ("keras", "stock-theano", "stock-jax-fast", "torch-jax"):
+    for name in ("keras", "stock-theano", "stock-jax-fast", "torch-jax", "stock-jax-compiled"):
         with pytest.raises(ValueError, match=f"Expected PEER-BACKEND.*Received: '{name}'"):
             Entry.parse(name)
     options = parse(["--quick", "--rounds", "7", "--batches", "1,2"])

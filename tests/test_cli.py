@@ -183,6 +183,18 @@ def test_there_are_few_shapes_where_each_is_compiled(backend, devices, lengths, 
     assert {inputs["encoder_token_ids"].shape[1] for inputs, _ in batches} == lengths
 
 
+@pytest.mark.parametrize("compiles", [False, True])
+def test_shapes_that_will_be_compiled_are_counted(compiles, monkeypatch):
+    monkeypatch.setattr(cli_train, "compiles_every_shape", lambda: compiles)
+    tokenizer = SimpleNamespace(encode_batch=lambda sentences: [s.split() for s in sentences])
+    pairs = [("4", "4"), ("4 5", "4")]
+    corpus, said = SimpleNamespace(train=pairs, validation=pairs[:1]), []
+    settings = complete_settings({"batch_size": 1})
+    training, _ = cli_train._batch(corpus, (tokenizer,) * 2, settings, said.append)
+    counted = f"{len(training.shapes)} shapes, and 1 for validation"
+    assert any(counted in line for line in said) == compiles
+
+
 @pytest.mark.slow
 def test_training_says_what_it_trains_on(trained, translator):
     _, out = trained
