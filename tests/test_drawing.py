@@ -2,7 +2,7 @@
 
 import re
 import sys
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -11,7 +11,7 @@ import pytest
 
 from nlp104.figures import chapter_map as maps
 from nlp104.figures.drawing import Drawing
-from nlp104.figures.language import CONCEPTS, GROUND, PATTERNS, TOKENS, sheet
+from nlp104.figures.language import CONCEPTS, GROUND, PATTERNS, SERIES, TOKENS, sheet
 
 BOOK = Path(__file__).parents[1] / "book"
 LETTER = 0.66  # width of a letter as a share of its height, generously
@@ -241,7 +241,11 @@ def test_colours_are_names_and_never_numbers():
     css = sheet()
     names = set(re.findall(r"var\(--([\w-]+)", css + PATTERNS))
     assert names - {"maths"} <= set(TOKENS)
-    assert set(TOKENS) == set(GROUND) | {c + r for c in CONCEPTS for r in ("", "-line", "-ink")}
+    of_concepts = {c + role for c in CONCEPTS for role in ("", "-line", "-ink")}
+    of_series = {s + role for s in SERIES for role in ("-line", "-ink")}
+    assert set(TOKENS) == set(GROUND) | of_concepts | of_series
+    light = [colours[0] for colours in TOKENS.values()]
+    assert len(set(light)) == len(light)  # a plot is drawn in light ones: each is one token
 
 
 # --- can it be read? ---
@@ -278,6 +282,74 @@ def test_ink_can_be_read_on_the_strongest_tint(theme):
     assert contrast(tokens["muted"], tokens["hide"]) >= 4.5
     assert contrast(tokens["bg"], tokens["ink"]) >= 4.5  # what is chosen is turned over
     assert contrast(tokens["focus"], tokens["bg"]) >= 3
+
+
+@pytest.mark.parametrize("theme", range(2), ids=["light", "dark"])
+@pytest.mark.parametrize("name", [*CONCEPTS, *SERIES])
+def test_lines_and_words_stand_out_from_the_ground(name, theme):
+    ground = TOKENS["bg"][theme]
+    assert contrast(TOKENS[f"{name}-line"][theme], ground) >= 3
+    assert contrast(TOKENS[f"{name}-ink"][theme], ground) >= 4.5
+
+
+# Machado, Oliveira and Fernandes (2009): what is seen without one of three kinds of cones.
+SEEN = {
+    "all cones": np.eye(3),
+    "protanopia": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "deuteranopia": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ],
+    "tritanopia": [
+        [1.255528, -0.076749, -0.178779],
+        [-0.078411, 0.930809, 0.147602],
+        [0.004733, 0.691367, 0.303900],
+    ],
+}
+
+
+def oklab(colour, seen):
+    """Ottosson (2020): a place in a space in which distances are those that are seen."""
+    v = shares(colour)
+    linear = np.where(v <= 0.04045, v / 12.92, ((v + 0.055) / 1.055) ** 2.4)
+    linear = np.clip(np.array(seen) @ linear, 0, 1)
+    cones = [
+        [0.4122214708, 0.5363325363, 0.0514459929],
+        [0.2119034982, 0.6806995451, 0.1073969566],
+        [0.0883024619, 0.2817188376, 0.6299787005],
+    ]
+    lab = [
+        [0.2104542553, 0.7936177850, -0.0040720468],
+        [1.9779984951, -2.4285922050, 0.4505937099],
+        [0.0259040371, 0.7827717662, -0.8086757660],
+    ]
+    return np.array(lab) @ np.cbrt(np.array(cones) @ linear)
+
+
+def closest(colours, seen):
+    """The distance of the two colours that are most alike."""
+    places = [oklab(colour, seen) for colour in colours]
+    return min(np.linalg.norm(a - b) for a, b in combinations(places, 2))
+
+
+@pytest.mark.parametrize("theme", range(2), ids=["light", "dark"])
+@pytest.mark.parametrize("cones", SEEN)
+def test_what_a_chart_compares_can_be_told_apart(cones, theme):
+    colours = [TOKENS[f"{name}-line"][theme] for name in SERIES]
+    assert closest(colours[:3], SEEN[cones]) >= 0.15
+    assert closest(colours, SEEN[cones]) >= 0.065
+
+
+@pytest.mark.parametrize("theme", range(2), ids=["light", "dark"])
+def test_what_a_chart_compares_looks_like_no_concept(theme):
+    for name, concept in product(SERIES, CONCEPTS):
+        pair = [TOKENS[f"{key}-line"][theme] for key in (name, concept)]
+        assert closest(pair, np.eye(3)) >= 0.08, (name, concept)
 
 
 # --- the map ---

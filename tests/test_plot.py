@@ -483,6 +483,14 @@ def test_a_curve_keeps_its_colour_from_figure_to_figure():
     assert in_legend == [style.QUERY, style.KEY]
 
 
+def test_what_has_no_colour_of_its_own_wears_that_of_no_concept():
+    concepts = {style.QUERY, style.KEY, style.VALUE, style.ATTENTION, style.POSITION, style.RESIDUAL}
+    series = {str(number): [number, 1] for number in range(6)}
+    (axes,) = plots.curves(series).axes
+    drawn = [line.get_color() for line in axes.lines]
+    assert len(set(drawn)) == 6 and not concepts & set(drawn)
+
+
 def test_bars_have_the_colours_of_their_concepts():
     colors = {"scores": style.ATTENTION, "vocabulary": style.INK}
     (axes,) = plots.bars({"vocabulary": [0.0, 2.0], "scores": [1.0, 3.0]}, colors=colors).axes

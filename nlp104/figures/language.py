@@ -3,7 +3,8 @@
 Stills, plots and explorables draw with the variables that `sheet` defines. A concept has three:
 `--q` fills (its strength says how much), `--q-line` strokes (at least 3:1 on the ground), `--q-ink`
 writes (at least 4.5:1). A cell with a positive number is filled, with a negative one outlined;
-hatching means "must not be seen". The rest of the language is in `language.css`.
+hatching means "must not be seen". What a chart compares (runs, languages, sizes) is no concept:
+`SERIES` are six colours that no concept wears. The rest of the language is in `language.css`.
 """
 
 import re
@@ -18,6 +19,16 @@ CONCEPTS = {
     "a": ("#cc4a0e", "#b23c0a", "#a23408", "#cb4a0e", "#f0692f", "#ff9a6b"),  # attention weight
     "p": ("#bd7fd6", "#8a3ba6", "#7a2f94", "#8e3fa6", "#eba9f5", "#efb9f7"),  # position
     "r": ("#4a545f", "#5a636d", "#48525d", "#69737d", "#939ea9", "#b7c0ca"),  # residual, plain
+}
+# Of charts: line and ink on a light ground, and on a dark one. The first three stay apart for every
+# kind of colour blindness, and light and dark alternate.
+SERIES = {
+    "s1": ("#3b1c95", "#3b1c94", "#7f74f6", "#a99fff"),  # indigo
+    "s2": ("#e5559a", "#b02f6f", "#f8638f", "#ff8db3"),  # rose
+    "s3": ("#7d740a", "#655d05", "#e5d94c", "#e9dc4b"),  # olive
+    "s4": ("#105e63", "#105e62", "#28c1e2", "#4fcbe8"),  # teal
+    "s5": ("#6f290d", "#6f290c", "#a9674f", "#d18e76"),  # brown
+    "s6": ("#292e36", "#292e35", "#c8d2d7", "#cfd8de"),  # slate
 }
 GROUND = {  # light and dark
     "bg": ("#ffffff", "#14181e"),
@@ -48,6 +59,11 @@ TOKENS = GROUND | {
     name + role: (colours[place], colours[place + 3])
     for name, colours in CONCEPTS.items()
     for place, role in enumerate(ROLES)
+}
+TOKENS |= {
+    name + role: (colours[place], colours[place + 2])
+    for name, colours in SERIES.items()
+    for place, role in enumerate(ROLES[1:])
 }
 # Who says that the page is dark: the book, Colab, JupyterLab, VS Code; without them the system.
 DARK = (

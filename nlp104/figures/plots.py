@@ -40,6 +40,7 @@ __all__ = [
     "KEY",
     "MASK",
     "MUTED",
+    "PALETTE",
     "POSITION",
     "QUERY",
     "RESIDUAL",

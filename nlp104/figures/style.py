@@ -19,7 +19,7 @@ from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from matplotlib.figure import Figure
 
 from nlp104.figures.drawing import Layouts
-from nlp104.figures.language import PATTERNS, TOKENS, sheet, with_tokens
+from nlp104.figures.language import CONCEPTS, PATTERNS, SERIES, TOKENS, sheet, with_tokens
 from nlp104.figures.layouts import spread, stack, wrap_title
 
 
@@ -33,10 +33,8 @@ ATTENTION, POSITION, RESIDUAL = _light("a-line"), _light("p-line"), _light("r-li
 INK, MUTED, GROUND = _light("ink"), _light("muted"), _light("bg")
 CELL, HATCH = _light("cell"), _light("hatch")
 FEED_FORWARD, MASK = RESIDUAL, HATCH
-PALETTE = (QUERY, KEY, VALUE, ATTENTION, POSITION, RESIDUAL)
-INKS = dict(
-    zip(PALETTE, map(_light, ("q-ink", "k-ink", "v-ink", "a-ink", "p-ink", "r-ink")), strict=True)
-)
+PALETTE = tuple(_light(f"{name}-line") for name in SERIES)  # of what has no colour of its own
+INKS = {_light(f"{name}-line"): _light(f"{name}-ink") for name in (*CONCEPTS, *SERIES)}
 
 
 def tint(token, strongest=1.0, negative=None):
