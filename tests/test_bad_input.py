@@ -20,7 +20,7 @@ from nlp104.cli.main import main
 from nlp104.data.batches import Batches
 from nlp104.data.corpus import load_corpus
 from nlp104.data.named_corpora import CORPORA
-from nlp104.data.tokenizer import Tokenizer
+from nlp104.data.tokenizer import END_ID, Tokenizer
 from nlp104.decoding.greedy import greedy
 from nlp104.training.run_record import write_record
 from nlp104.training.settings import complete_settings
@@ -231,7 +231,8 @@ def test_one_line_of_ten_thousand_words_among_others(tmp_path):
         ("--dropout", "1", "a number from 0 to less than 1, found '1'"),
         ("--dropout", "nan", "a number from 0 to less than 1, found 'nan'"),
         ("--label-smoothing", "-0.1", "a number from 0 to less than 1, found '-0.1'"),
-        ("--seed", "-9", "an integer of at least 0, found '-9'"),
+        ("--seed", "-9", "an integer from 0 to 4294967295, found '-9'"),
+        ("--seed", "4294967296", "an integer from 0 to 4294967295, found '4294967296'"),
         ("--preset", "huge", "invalid choice: 'huge'"),
         ("--tokens", "letters", "invalid choice: 'letters'"),
         ("--epoch", "3", "unrecognized arguments: --epoch 3"),
@@ -557,6 +558,15 @@ def test_a_translation_that_is_too_long_to_look_at(model):
     assert len(translator.attention("one cat", "cat " * 63).decoder_tokens) == 64
     with pytest.raises(InputError, match=r"of at most 63 tokens\. Received: 64 in translation 1\."):
         translator.attention("one cat", "cat " * 64)
+
+
+@pytest.mark.parametrize("num_beams", [1, 2])
+def test_a_translation_that_never_ends_can_be_looked_at(model, num_beams):
+    translator = Translator.load(model)
+    bias = translator.model.output_head.bias
+    bias.assign(np.where(np.arange(bias.shape[0]) == END_ID, -1e3, bias))
+    looked = translator.attention("one cat " * 10, num_beams=num_beams)
+    assert len(looked.decoder_tokens) == len(looked.target_tokens) == 64
 
 
 # Sentences

@@ -399,3 +399,9 @@ def test_a_pydataset_of_these_batches_fails():
     assert shape_of(given[0]) == shape_of(given[1]) != shape_of(given[-1])
     with pytest.raises(Exception, match="shape"):
         compiled().fit(Plain(), shuffle=False, verbose=0)
+
+
+def test_ids_that_are_no_integers_are_refused_and_not_cut():
+    with pytest.raises(TypeError, match="'float' object cannot be interpreted as an integer"):
+        Batches([[4.7]], [[5]])
+    assert Batches([np.array([4, 6])], [np.array([5])])[0][1][0, :2].tolist() == [5, 3]

@@ -331,3 +331,18 @@ def test_bad_arguments_are_clear_errors(model, options, message):
 def test_ids_are_checked(model):
     with pytest.raises(ValueError, match=r"from 0 to 5\. Received: 4 to 6"):
         beam_search(model, np.array([[4, 6]]))
+
+
+@pytest.mark.parametrize("floatx", ["float16", "bfloat16", "float64"])
+def test_what_keras_computes_in_elsewhere_changes_nothing(model, floatx):
+    expected, scores = beam_search(model, sources(3, 2), num_beams=3, num_best=2, max_length=LENGTH)
+    before = keras.config.floatx()
+    keras.config.set_floatx(floatx)
+    try:
+        found, again = beam_search(
+            model, sources(3, 2), num_beams=3, num_best=2, max_length=LENGTH, jit_compile=False
+        )
+    finally:
+        keras.config.set_floatx(before)
+    assert (found == expected).all()
+    np.testing.assert_allclose(again, scores, rtol=1e-4)

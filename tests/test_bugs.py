@@ -15,6 +15,10 @@ from nlp104.utils import errors
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path(nlp104.__file__).parent
+NO_ROOM = (
+    "Expected memory for all that is computed at once. Received: too little. Make --batch-size, "
+    "--tokens-per-batch or --beams smaller."
+)
 REPORT = rf"nlp104 \w+: this is a bug in nlp104 {re.escape(nlp104.__version__)}, .*{ISSUES}\n"
 
 
@@ -94,6 +98,9 @@ def test_a_bug_keeps_its_traceback(ends, tmp_path, monkeypatch, command, error):
         (ConnectionError("no network"), "no network"),
         (FloatingPointError("The loss became nan."), "The loss became nan."),
         (MemoryError(), "MemoryError"),
+        (type("ResourceExhaustedError", (Exception,), {})("OOM when allocating"), NO_ROOM),
+        (RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory"), NO_ROOM),
+        (ValueError("RESOURCE_EXHAUSTED: Out of memory allocating 9 bytes."), NO_ROOM),
     ],
     ids=repr,
 )

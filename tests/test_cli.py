@@ -177,7 +177,9 @@ def test_the_options_of_the_model_reach_it():
 def test_there_are_few_shapes_where_each_is_compiled(backend, devices, lengths, monkeypatch):
     monkeypatch.setattr(keras.backend, "backend", lambda: backend)
     monkeypatch.setattr(keras.distribution, "list_devices", lambda: devices)
-    tokenizer = SimpleNamespace(encode_batch=lambda sentences: [s.split() for s in sentences])
+    tokenizer = SimpleNamespace(
+        encode_batch=lambda sentences: [[*map(int, s.split())] for s in sentences]
+    )
     pairs = [("4", "4"), ("4 5", "4"), ("", "4")]
     batches = make_batches(pairs, (tokenizer,) * 2, complete_settings({"batch_size": 1}))
     assert {inputs["encoder_token_ids"].shape[1] for inputs, _ in batches} == lengths
@@ -186,7 +188,9 @@ def test_there_are_few_shapes_where_each_is_compiled(backend, devices, lengths, 
 @pytest.mark.parametrize("compiles", [False, True])
 def test_shapes_that_will_be_compiled_are_counted(compiles, monkeypatch):
     monkeypatch.setattr(cli_train, "compiles_every_shape", lambda: compiles)
-    tokenizer = SimpleNamespace(encode_batch=lambda sentences: [s.split() for s in sentences])
+    tokenizer = SimpleNamespace(
+        encode_batch=lambda sentences: [[*map(int, s.split())] for s in sentences]
+    )
     pairs = [("4", "4"), ("4 5", "4")]
     corpus, said = SimpleNamespace(train=pairs, validation=pairs[:1]), []
     settings = complete_settings({"batch_size": 1})

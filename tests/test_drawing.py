@@ -366,21 +366,42 @@ def drawn(topic):
     return ElementTree.fromstring(re.search(r"<svg.*</svg>", html)[0])
 
 
+def is_lit(link):
+    """Whether a link of the map is drawn stronger than what is not meant."""
+    kinds = [set(element.get("class", "").split()) for element in link.iter()]
+    lit = any("strong" in kind or ("lit" in kind and "s-edge" not in kind) for kind in kinds)
+    return lit or any(element.get("font-weight") for element in link.iter())
+
+
 def test_the_map_lights_what_its_topic_names_and_says_so(topic):
-    parts, sentence = maps.TOPICS[topic]
+    parts, sentence, side = maps.TOPICS[topic]
     made = maps.chapter_map(topic)
     svg = drawn(topic)
     spoken = {maps.SPOKEN.get(name, name) for name in parts}
-    for link in svg.iter("a"):
-        kinds = [set(element.get("class", "").split()) for element in link.iter()]
-        is_lit = any("strong" in kind or ("lit" in kind and "s-edge" not in kind) for kind in kinds)
-        is_lit |= any(element.get("font-weight") for element in link.iter())
-        assert is_lit == (link.get("aria-label") in spoken), link.get("aria-label")
+    seen = {link.get("aria-label") for link in svg.iter("a") if is_lit(link)}
+    assert seen == spoken
+    if not side:
+        assert all(is_lit(a) == (a.get("aria-label") in spoken) for a in svg.iter("a"))
     assert svg.get("aria-label") == f"The Transformer. Lit: {', '.join(parts)}."
     assert f"You are here: {topic}" in made.html
-    assert sentence.split(",")[0] in made.html
+    assert sentence.split(",")[0] in made.html.replace("&#x27;", "'")
     assert made._repr_mimebundle_()["text/html"] == made.html
     assert topic in made._repr_mimebundle_()["text/plain"]
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_where_there_is_one_stack_only_what_it_has_is_lit(side):
+    links = list(drawn(f"the {side} stack alone").iter("a"))
+    lit = [link for link in links if is_lit(link)]
+    middle = {"left": maps.LEFT, "right": maps.RIGHT}[side]
+    for link in lit:
+        shapes = [*link.iter("rect"), *link.iter("circle")]
+        lefts = [float(shape.get("x") or shape.get("cx")) for shape in shapes]
+        assert all(abs(x - middle) < maps.BOX / 2 + 12 for x in lefts), link.get("aria-label")
+    labels = [link.get("aria-label") for link in lit]
+    assert labels.count("normalise") == 2  # of two sub-layers; the decoder's third has no part here
+    assert labels.count("skip") == 4  # a wire and a plus of each
+    assert "cross-attention" not in labels
 
 
 def test_every_part_of_the_map_is_a_link_to_a_chapter(topic):

@@ -141,6 +141,10 @@ class TestRotate:
         expected = to_numpy(rotate(np.ones((1, 2, 4), "float32"), np.array([1000, 1001])))
         np.testing.assert_allclose(to_numpy(ops.cast(rotated, "float32")), expected, atol=0.02)
 
+    def test_integers_are_turned_as_numbers(self):
+        expected = rotate(np.array([[1.0, 0.0]], "float32"), [1])
+        assert (to_numpy(rotate(np.array([[1, 0]]), [1])) == to_numpy(expected)).all()
+
     def test_odd_width(self):
         with pytest.raises(ValueError, match=r"must be even.*3"):
             rotate(array(1, 2, 3), np.arange(2))
@@ -248,11 +252,20 @@ def test_layer(layer_class, arguments, inputs, num_weights):
 def test_positions_beyond_the_last_are_an_error_and_not_nan(layer_class):
     layer = layer_class(max_length=3)
     layer(array(1, 3, 4))
-    for length, offset in ((4, 0), (2, 2)):
+    for length, offset in ((4, 0), (2, 2), (1, -1)):
         with pytest.raises(
             ValueError, match=rf"max_length=3 .*length {length} from .* {offset} on"
         ):
             layer(array(1, length, 4), offset=offset)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "uint16", "uint32", "int64"])
+def test_ids_of_every_kind_of_integer(dtype):
+    layer = TokenAndPositionEmbedding(9, 4, max_sequence_length=3)
+    ids = np.array([[1, 7, 3]])
+    assert (to_numpy(layer(ids.astype(dtype))) == to_numpy(layer(ids.astype("int32")))).all()
+    with pytest.raises(ValueError, match=r"Expected integers as token ids\. Received: .*float32"):
+        layer(ops.convert_to_tensor(ids.astype("float32")))
 
 
 @pytest.mark.skipif(keras.backend.backend() != "jax", reason="lengths are symbols on JAX only")

@@ -277,8 +277,17 @@ def test_parameters_in_closed_form():
     model = LanguageModel.from_preset("tiny", 100, tie_embeddings=True)
     assert model.count_params() == stack + 100 * d + 100
     assert model.compute_output_shape((None, 7)) == (None, 7, 100)
+    model.build((None, 7))  # once more changes nothing
+    assert model.count_params() == stack + 100 * d + 100
+
+
+@pytest.mark.parametrize("dtype", ["float32", "mixed_float16", "bfloat16", "float64"])
+def test_symbolic_logits_are_what_the_call_gives(dtype):
+    model = LanguageModel(TransformerConfig(8, 16, 2, num_layers=1, vocabulary_size=9), dtype=dtype)
     symbolic = model(keras.Input((None,), dtype="int32"))
-    assert (symbolic.shape, symbolic.dtype) == ((None, None, 100), "float32")
+    assert (symbolic.shape, symbolic.dtype) == ((None, None, 9), "float32")
+    logits = model(np.array([[5, 6, 7]]))
+    assert keras.backend.standardize_dtype(logits.dtype) == "float32"
 
 
 @pytest.mark.parametrize(

@@ -323,6 +323,11 @@ def test_tensors_of_the_backend_are_accepted():
         ),
         (lambda: plots.bars({"a": [1, 2]}, ["x"]), r"'a' must have shape \(1,\), got \(2,\)"),
         (lambda: plots.histogram({"a": [np.nan]}), "'a' must be finite"),
+        (lambda: plots.histogram({}), "at least one series"),
+        (lambda: plots.curves({}), "at least one series"),
+        (lambda: plots.bars({}), "at least one series"),
+        (lambda: plots.curves({"a": []}), "'a' must hold numbers, got none"),
+        (lambda: plots.heatmap(np.zeros((0, 0)), [], []), "'weights' must hold numbers"),
         (lambda: plots.curves({str(i): [1, 2] for i in range(7)}), "6 series, got 7"),
         (lambda: plots.show(plots.curves({"a": [1, 2]}), alt=" "), "alt must say in words"),
     ],
@@ -483,12 +488,28 @@ def test_a_curve_keeps_its_colour_from_figure_to_figure():
     assert in_legend == [style.QUERY, style.KEY]
 
 
+def test_the_scale_of_colours_keeps_its_name_on_a_phone():
+    figure = plots.heatmap(WEIGHTS, ROWS, COLUMNS, annotate=False)
+    _, bar = figure.axes
+    bar.set_ylabel("how sure")
+    drawings = re.findall(r"<svg.*?</svg>", style.to_html(figure, "x"), re.DOTALL)
+    assert [drawing.count(">how sure<") for drawing in drawings] == [1, 1]
+
+
 def test_what_has_no_colour_of_its_own_wears_that_of_no_concept():
-    concepts = {style.QUERY, style.KEY, style.VALUE, style.ATTENTION, style.POSITION, style.RESIDUAL}
+    concepts = {
+        style.QUERY,
+        style.KEY,
+        style.VALUE,
+        style.ATTENTION,
+        style.POSITION,
+        style.RESIDUAL,
+    }
     series = {str(number): [number, 1] for number in range(6)}
     (axes,) = plots.curves(series).axes
     drawn = [line.get_color() for line in axes.lines]
-    assert len(set(drawn)) == 6 and not concepts & set(drawn)
+    assert len(set(drawn)) == 6
+    assert not concepts & set(drawn)
 
 
 def test_bars_have_the_colours_of_their_concepts():

@@ -408,3 +408,11 @@ def test_what_cannot_write_says_so():
     model = LanguageModel(TransformerConfig(8, 16, 2, vocabulary_size=9), causal=False)
     with pytest.raises(ValueError, match="Only a causal language model"):
         speculate(model, np.array([[4, 5]]))
+
+
+def test_numbers_of_numpy_are_numbers(writer):
+    """In every order: a program is kept for the number that it was made with."""
+    ids = np.array([[START_ID, 5]])
+    expected = speculate(writer, ids, LOOKUP, num_drafted=2, jit_compile=True)[0]
+    text, _ = speculate(writer, ids, LOOKUP, num_drafted=np.int64(2), jit_compile=True)
+    assert (text == expected).all()

@@ -558,6 +558,29 @@ def test_average_is_the_mean_of_the_weights(tmp_path):
     assert same(model.get_weights(), weights[1])
 
 
+def test_an_average_leaves_the_optimizer_as_it_is(tmp_path):
+    model, path = make_built_toy(), tmp_path / "1.weights.h5"
+    save_weights(path, model)
+    weights = model.get_weights()
+    train(model, make_batches(), epochs=1, verbose=0)
+    optimizer, moments = model.optimizer, [np.array(v) for v in model.optimizer.variables]
+    average_checkpoints(model, [path])
+    assert same(model.get_weights(), weights)
+    assert model.optimizer is optimizer
+    assert same([np.array(v) for v in optimizer.variables], moments)
+
+
+def test_room_is_asked_for_all_that_a_file_of_weights_holds(tmp_path):
+    """The moments are in it, too: without them HDF5 would find out, and bring down the process."""
+    model, path = make_built_toy(width=200), tmp_path / "1.weights.h5"
+    save_weights(path, model)
+    size = path.stat().st_size
+    path.unlink()
+    with full_disk(size * 2 // 3), pytest.raises(OSError, match="File too large"):
+        save_weights(path, model)
+    assert not list(tmp_path.iterdir())
+
+
 def test_bad_checkpoints_leave_the_model_as_it_is(tmp_path):
     model = make_toy()
     loop._build(model, make_batches())
@@ -591,6 +614,47 @@ def test_weights_that_are_no_numbers_are_not_saved(tmp_path):
     with pytest.raises(FloatingPointError, match="not finite"):
         save_state(tmp_path / "latest.npz", model, {})
     assert (tmp_path / "latest.npz").read_bytes() == before
+
+
+def test_a_state_in_bfloat16_is_the_same_when_it_is_loaded(tmp_path):
+    def make():
+        keras.utils.set_random_seed(1)
+        model = Transformer(
+            TransformerConfig(8, 16, 2, num_layers=1, vocabulary_size=11), dtype="bfloat16"
+        )
+        compile_model(model, 0.01)
+        return model
+
+    model, other, path = make(), make(), tmp_path / "latest.npz"
+    train(model, make_batches(), epochs=1, verbose=0)
+    loop._build(other, make_batches())
+    save_state(path, model, {"epoch": 1})
+    assert load_state(path, other) == {"epoch": 1}
+    assert same(*([np.float32(v) for v in everything(m)] for m in (model, other)))
+
+
+def test_a_validation_loss_that_is_no_number_stops_the_run(tmp_path, monkeypatch):
+    model = make_toy()
+    worthless = {"loss": math.nan, "accuracy": 0.0}
+    monkeypatch.setattr(model, "evaluate", lambda *args, **options: worthless)
+    with pytest.raises(FloatingPointError, match=r"The validation loss became nan in epoch 1"):
+        train(model, make_batches(), make_batches(20), epochs=2, output=tmp_path, verbose=0)
+    assert not list((tmp_path / "checkpoints").iterdir())
+
+
+@pytest.mark.parametrize("at_first", [True, False], ids=["with", "without"])
+def test_a_run_goes_on_with_validation_as_it_began(tmp_path, at_first):
+    def go_on(is_validated, epochs):
+        validation = make_batches(20, seed=7) if is_validated else None
+        options = {"output": tmp_path, "resume": True, "verbose": 0}
+        return train(make_toy(), make_batches(), validation, epochs, **options)
+
+    go_on(at_first, 1)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.*")}
+    with pytest.raises(ValueError, match=r"Expected a run with.* validation.*\. Received: with"):
+        go_on(not at_first, 2)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*.*")} == before
+    assert go_on(at_first, 2)["epoch"] == [1, 2]
 
 
 def test_no_half_written_file(tmp_path):

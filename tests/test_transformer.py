@@ -130,6 +130,11 @@ class TestSublayers:
         assert extra == "scores"
         assert_close(outputs, x)
 
+    def test_a_residual_has_nowhere_to_keep_a_sub_layer_of_a_functional_model(self):
+        inputs = keras.Input((3, 8))
+        with pytest.raises(ValueError, match=r"expected a Residual in the `call` .* Received: su"):
+            Residual()(inputs, sub_layer=keras.layers.Dense(8))
+
     def test_residual_survives_its_configuration(self):
         arguments = {"dropout": 0.2, "normalize_first": True, "epsilon": 1e-5}
         config = Residual(**arguments).get_config()
@@ -375,6 +380,17 @@ class TestDecodingStepByStep:
             logits, cache = decode_step(target[:, start:stop], start, cache, source != 0)
             assert_close(logits, whole[:, start:stop], atol=tolerance)
 
+    def test_steps_may_be_numbers_of_numpy_and_ids_a_list(self):
+        model = shared_model()
+        cache = model.start_cache(model.encode(token_ids(1, 3)), max_length=2)
+        for step in np.arange(2):
+            logits, cache = model.decode_step([[4]], step, cache)
+        whole = model(batch(token_ids(1, 3), np.array([[4, 4]])))
+        assert_close(logits[:, 0], whole[:, 1])
+        longest = np.int64(model.max_sequence_length)
+        with pytest.raises(ValueError, match=f"length 1 from position {longest} on"):
+            model.decode_step([[4]], longest, cache)
+
     @pytest.mark.slow
     @pytest.mark.parametrize("jit_compile", [False, True])
     def test_inside_of_a_compiled_loop(self, jit_compile):
@@ -565,6 +581,10 @@ class TestModel:
         logits = shared_model()(inputs)
         assert logits.shape == (None, None, 11)
         assert logits.dtype == "float32"
+        few = shared_model()({**inputs, "real_tokens": keras.Input((), dtype="int32")})
+        assert few.shape == (None, 11)
+        half = Transformer.from_config({**MODEL, "dtype": "mixed_float16"})
+        assert half(inputs).dtype == "float32"
 
     def test_dropout_is_active_in_training_only(self):
         """In the encoder; the decoder has its dropout from the same block."""

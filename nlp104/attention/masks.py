@@ -74,7 +74,8 @@ def causal_mask(query_length, key_length=None, offset=0, window=None):
         [window] = require_positive(window=window)
     if key_length is None:
         key_length = query_length
-    query_positions = ops.expand_dims(ops.arange(query_length, dtype="int32") + offset, 1)
+    query_positions = ops.expand_dims(ops.arange(query_length, dtype="int32"), 1)
+    query_positions += ops.cast(offset, "int32")
     key_positions = ops.arange(key_length, dtype="int32")
     mask = query_positions >= key_positions
     return mask if window is None else mask & (query_positions - key_positions < window)
@@ -148,7 +149,7 @@ def masked_softmax(scores, mask=None):
     scores = ops.cast(scores, keras.backend.result_type(dtype, "float32"))
     if mask is None:
         return ops.cast(_softmax(scores), dtype)
-    attend = ops.cast(mask, scores.dtype)
+    attend = ops.cast(ops.cast(mask, "bool"), scores.dtype)
     # -1e30 swallows every score but is finite: a fully masked row has no ∞ - ∞. Its softmax is
     # uniform, until the product makes it zero.
     weights = _softmax(scores + (attend - 1.0) * 1e30) * attend

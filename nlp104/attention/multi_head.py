@@ -12,6 +12,7 @@ from nlp104.attention.projections import Projections, as_projection, join_heads,
 from nlp104.attention.single_head import attention_weights
 from nlp104.encoding.positions import rotate
 from nlp104.utils.arguments import require_positive
+from nlp104.utils.initializers import copy_of
 from nlp104.utils.specs import TracedSpec
 
 # Glorot's limits for the three matrices that queries, keys and values would be as one: those for
@@ -133,6 +134,8 @@ class MultiHeadAttention(LowRankUpdates, TracedSpec):
         self.kernel_initializer = keras.initializers.get(kernel_initializer)
         self.output_initializer = keras.initializers.get(output_initializer)
         self.bias_initializer = keras.initializers.get(bias_initializer)
+        if lora_rank is not None:
+            [lora_rank] = require_positive(lora_rank=lora_rank)
         self.seed, self.lora_rank = seed, lora_rank
         self.supports_masking = True  # a mask of the queries stays one of the outputs
         self.dropout_layer = keras.layers.Dropout(dropout, seed=seed, dtype=self.dtype_policy)
@@ -164,7 +167,7 @@ class MultiHeadAttention(LowRankUpdates, TracedSpec):
         # Left to itself the initialiser would take [dim, heads, head_dim] for a convolution, with
         # limits several times smaller.
         matrix_shape = (math.prod(input_shape), math.prod(output_shape))
-        initializer = initializer.clone()  # which otherwise draws the same numbers again
+        initializer = copy_of(initializer)  # which otherwise draws the same numbers again
         kernel = self.add_weight(
             (*input_shape, *output_shape),
             initializer=lambda shape, dtype: ops.reshape(initializer(matrix_shape, dtype), shape),
@@ -268,7 +271,9 @@ class MultiHeadAttention(LowRankUpdates, TracedSpec):
     def _rotate(self, x, positions):
         if not self.rotary:
             return x
-        return rotate(x, ops.arange(ops.shape(x)[2]) if positions is None else positions)
+        return rotate(
+            x, ops.arange(ops.shape(x)[2], dtype="int32") if positions is None else positions
+        )
 
     def compute_output_shape(self, query_shape, value_shape, key_shape=None):
         return (*query_shape[:-1], self.output_dim or query_shape[-1])

@@ -19,6 +19,7 @@ def number(kind, fits, expected):
 
 count = number(int, lambda value: value >= 1, "an integer of at least 1")
 whole = number(int, lambda value: value >= 0, "an integer of at least 0")
+seed = number(int, lambda value: 0 <= value < 2**32, "an integer from 0 to 4294967295")
 port = number(int, lambda value: 0 <= value < 65536, "an integer from 0 to 65535")
 fraction = number(float, lambda value: 0 <= value < 1, "a number from 0 to less than 1")
 penalty = number(float, lambda value: 0 <= value <= 10, "a number from 0 to 10")

@@ -7,7 +7,7 @@ those of the model are the fields of ``transformer.config``.
 import argparse
 
 from nlp104 import __version__
-from nlp104.cli.numbers import TYPES, count, fraction, penalty, port, positive, whole
+from nlp104.cli.numbers import TYPES, count, fraction, penalty, port, positive, seed, whole
 from nlp104.training.settings import DECAYS, DEFAULTS, DTYPES, EXPORT_FORMATS, SPLITS
 from nlp104.transformer.config import OPTIONS
 from nlp104.transformer.presets import PRESETS
@@ -171,7 +171,7 @@ def _add_train(parser):
     )
     option("--patience", "stop after N epochs without improvement", type=count, metavar="N")
     option("--average", "average the last N epochs, do not take the best", type=count, metavar="N")
-    option("--seed", "decides all that is random", type=whole)
+    option("--seed", "decides all that is random", type=seed)
     option(
         "--resume",
         "continue the run in --output (with --decay inverse_sqrt, --epochs may lengthen it)",

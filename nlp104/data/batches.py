@@ -1,6 +1,8 @@
 """Token ids to padded batches, sorted by length so that little work is spent on padding."""
 
+import operator
 from collections.abc import Sequence
+from itertools import chain
 
 import keras
 import numpy as np
@@ -271,7 +273,8 @@ class _Rows:
     def __init__(self, rows):
         self.lengths = np.fromiter(map(len, rows), np.int64, len(rows))
         self._starts = np.cumsum(self.lengths) - self.lengths
-        self._ids = np.fromiter((i for row in rows for i in row), np.int32, self.lengths.sum())
+        ids = map(operator.index, chain.from_iterable(rows))  # a TypeError for 4.7, not 4
+        self._ids = np.fromiter(ids, np.int32, self.lengths.sum())
         if self._ids.min() <= PAD_ID:
             raise ValueError(
                 f"Expected token ids above {PAD_ID}, the padding. Received: {self._ids.min()}."

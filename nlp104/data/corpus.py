@@ -80,8 +80,9 @@ def load_corpus(
     r"""Loads a corpus by its name or from files.
 
     A corpus that brings its own parts keeps them. Missing ones are taken from the training pairs by
-    `nlp104.data.split`, so that no sentence stands in two parts. Pairs with an empty side are
-    left out, with a warning.
+    `nlp104.data.split`, so that no sentence stands in two of what it makes; a part that is given
+    is taken as it is, with what it shares with the others. Pairs with an empty side are left out,
+    with a warning.
 
     Args:
         name_or_path: ``"grammar"``, ``"fra-eng"``, ``"ted-pt-en"`` or ``"multi30k-en-de"``; or the

@@ -98,9 +98,9 @@ def beam_search(
     """
     if isinstance(model, LanguageModel):
         raise ValueError("Beam search translates: expected a Transformer. Received: LanguageModel.")
-    require_positive(num_beams=num_beams)
+    [num_beams] = require_positive(num_beams=num_beams)
     if num_best is not None:
-        require_positive(num_best=num_best)
+        [num_best] = require_positive(num_best=num_best)
         if num_best > num_beams:
             raise ValueError(
                 f"`num_best` must be at most num_beams={num_beams}. Received: {num_best}."
@@ -202,14 +202,17 @@ def search(model, encoder_token_ids, limits, length_penalty, num_steps, num_beam
             cache=cache,
         )
 
-    first = ops.equal(ops.arange(num_beams), 0)  # at first the beam holds one hypothesis
+    first = ops.equal(
+        ops.arange(num_beams, dtype="int32"), 0
+    )  # at first the beam holds one hypothesis
     state = BeamState(
         step=ops.convert_to_tensor(0, dtype="int32"),
         active=limits > 0,
         tokens=ops.full((batch, num_beams), START_ID, dtype="int32"),
         history=ops.full((batch, num_beams, num_steps), -1, dtype="int32"),
         beam=ops.zeros((batch, num_beams, num_steps), dtype="int32"),
-        beam_scores=ops.zeros((batch, 1)) + ops.where(first, 0.0, NEVER),
+        beam_scores=ops.zeros((batch, 1), "float32")
+        + ops.cast(ops.where(first, 0.0, NEVER), "float32"),
         finished=ops.zeros((batch, num_best, num_steps), dtype="int32"),
         finished_scores=ops.full((batch, num_best), NEVER, dtype="float32"),
         cache=model.start_cache(encoder_output, num_steps, num_beams),
@@ -226,7 +229,7 @@ def _select(finished, finished_scores, beam, beam_scores):
     scores = ops.concatenate([finished_scores, beam_scores], axis=1)
     # What is left is to put the empty places behind the others.
     number = scores.shape[1]
-    rank = ops.arange(number, dtype="int32") + ops.where(scores == NEVER, number, 0)
+    rank = ops.arange(number, dtype="int32") + number * ops.cast(scores == NEVER, "int32")
     _, places = ops.top_k(-rank, finished_scores.shape[1])
     scores = ops.take_along_axis(scores, places, axis=1)
     hypotheses = ops.where(ops.expand_dims(scores == NEVER, 2), 0, _take(hypotheses, places))

@@ -88,7 +88,7 @@ def choices(model, temperature, top_k, top_p):
     # Logits that are divided by less leave float32.
     require_number("temperature", temperature, lambda t: 1e-6 <= t < math.inf, expected)
     if top_k is not None:
-        require_positive(top_k=top_k)
+        [top_k] = require_positive(top_k=top_k)
     if top_p is not None:
         require_number("top_p", top_p, lambda p: 0 < p <= 1, "above 0 and at most 1")
     if top_k is None and top_p is not None:
@@ -112,7 +112,9 @@ def draw(logits, draws, temperature, top_p, top_k):
     """Draw a place for each row of logits `[rows, number]`, by a random number each: `[rows]`."""
     logits = logits / temperature
     if top_k is None:
-        tokens = ops.broadcast_to(ops.arange(ops.shape(logits)[1]), ops.shape(logits))
+        tokens = ops.broadcast_to(
+            ops.arange(ops.shape(logits)[1], dtype="int32"), ops.shape(logits)
+        )
     else:  # sorted, so that what is kept comes first
         logits, tokens = ops.top_k(logits, min(top_k, logits.shape[1]))
     probabilities = masked_softmax(logits)

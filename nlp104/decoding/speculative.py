@@ -107,7 +107,7 @@ def speculate(
         3 of 4 Le chat noir dort
         2 of 2 .
     """
-    require_positive(num_drafted=num_drafted)
+    [num_drafted] = require_positive(num_drafted=num_drafted)
     numbers, settings = [], {}
     if temperature is not None:
         numbers, settings = choices(model, temperature, top_k, top_p)

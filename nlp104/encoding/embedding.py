@@ -91,6 +91,9 @@ class TokenAndPositionEmbedding(keras.layers.Layer):
                 f"A sequence may have at most max_sequence_length={self.max_sequence_length} "
                 f"tokens. Received: {length}."
             )
+        if not keras.backend.is_int_dtype(token_ids.dtype):
+            raise ValueError(f"Expected integers as token ids. Received: {token_ids.dtype}.")
+        token_ids = ops.cast(token_ids, "int32")
         x = ops.take(self.embeddings, token_ids, axis=0)  # [batch, length, hidden_dim]
         x = ops.cast(x, self.compute_dtype) * math.sqrt(self.hidden_dim)
         if self.positions is not None:

@@ -97,6 +97,8 @@ def rotate(x, positions, base=10000.0):
         -0.416
     """
     x = ops.convert_to_tensor(x)
+    if not keras.backend.is_float_dtype(x.dtype):
+        x = ops.cast(x, "float32")  # sines are no integers
     dim = x.shape[-1]
     frequencies = ops.convert_to_tensor(_frequencies(dim, base), "float32")
     angles = ops.expand_dims(ops.cast(positions, "float32"), -1) * frequencies
@@ -133,7 +135,8 @@ class SinusoidalPositions(keras.layers.Layer):
         `[batch, length, dim]`.
 
     Raises:
-        ValueError: if the positions go on beyond `max_length`, where lengths and offset are known.
+        ValueError: if the positions go on beyond `max_length`, where lengths are known and the
+            offset is an integer of Python.
 
     Example:
         >>> from keras import ops
@@ -191,7 +194,8 @@ class LearnedPositions(keras.layers.Layer):
         `[batch, length, dim]`.
 
     Raises:
-        ValueError: if the positions go on beyond `max_length`, where lengths and offset are known.
+        ValueError: if the positions go on beyond `max_length`, where lengths are known and the
+            offset is an integer of Python.
 
     Example:
         >>> from keras import ops
@@ -230,12 +234,13 @@ def _rows(table, inputs, offset):
     """The rows of a table of positions that belong to `inputs`: `[length, dim]`."""
     length = inputs.shape[1]
     # An open length is None on TensorFlow, a symbol on JAX.
-    if isinstance(length, int) and isinstance(offset, int) and offset + length > table.shape[0]:
+    is_known = isinstance(length, int) and isinstance(offset, int)
+    if is_known and not 0 <= offset <= table.shape[0] - length:
         raise ValueError(
             f"Expected at most max_length={table.shape[0]} positions. "
             f"Received: length {length} from position {offset} on."
         )
-    positions = ops.arange(ops.shape(inputs)[1], dtype="int32") + offset
+    positions = ops.arange(ops.shape(inputs)[1], dtype="int32") + ops.cast(offset, "int32")
     return ops.cast(ops.take(table, positions, axis=0), inputs.dtype)
 
 

@@ -8,6 +8,7 @@ import logging
 import os
 import zipfile
 import zlib
+from contextlib import contextmanager
 from pathlib import Path
 
 import h5py
@@ -39,7 +40,7 @@ def save_state(path, model, position):
         FloatingPointError: If a weight is not a finite number. Nothing is written then.
     """
     _require_finite(model)
-    arrays = {key: keras.ops.convert_to_numpy(value) for key, value in _variables(model).items()}
+    arrays = {key: _storable(variable) for key, variable in _variables(model).items()}
     with replacing(path) as temporary:
         np.savez(temporary, position=np.array(json.dumps(position)), **arrays)
         if path.exists():
@@ -92,6 +93,8 @@ def load_state(path, model):
 def save_weights(path, model):
     """Save a model's weights in Keras' format, for `model.load_weights`.
 
+    As always with Keras, a compiled model's optimizer is in the file, too: two thirds of it.
+
     Args:
         path: File to write, ending in `.weights.h5`.
         model: A built `keras.Model`.
@@ -100,14 +103,16 @@ def save_weights(path, model):
         FloatingPointError: If a weight is not a finite number. Nothing is written then.
     """
     _require_finite(model)
-    size = sum(variable.nbytes for variable in map(keras.ops.convert_to_numpy, model.variables))
+    optimizer = getattr(model, "optimizer", None)
+    variables = [*model.variables, *(optimizer.variables if optimizer else ())]
+    size = sum(keras.ops.convert_to_numpy(variable).nbytes for variable in variables)
     with replacing(path) as temporary:
-        require_room(temporary, size + PLACES * len(model.variables))
+        require_room(temporary, size + PLACES * len(variables))
         model.save_weights(temporary)
 
 
 def average_checkpoints(model, paths):
-    """Give a model the mean of several checkpoints' weights.
+    """Give a model the mean of several checkpoints' weights; its optimizer stays as it is.
 
     The mean of the last few checkpoints of one run usually translates better than any of them
     (Vaswani et al., 2017, section 6.1, average the last 5).
@@ -141,7 +146,8 @@ def average_checkpoints(model, paths):
         for path in paths:
             with h5py.File(path) as file:
                 require_arrays(file, Path(path).stat().st_size, path)
-            model.load_weights(path)
+            with _without_optimizer(model):
+                model.load_weights(path)
             for total, weight in zip(sums, model.get_weights(), strict=True):
                 total += weight
     except (ValueError, TypeError, OSError, KeyError, RuntimeError) as error:
@@ -202,6 +208,23 @@ def _variables(model):
         for group, variables in groups.items()
         for index, variable in enumerate(variables)
     }
+
+
+@contextmanager
+def _without_optimizer(model):
+    """For a while Keras, which loads all it finds, finds no optimizer to load."""
+    optimizer = getattr(model, "optimizer", None)
+    model.optimizer = None
+    try:
+        yield
+    finally:
+        model.optimizer = optimizer
+
+
+def _storable(variable):
+    """The values as NumPy can store them: bfloat16 is none of its types, and float32 holds it."""
+    array = keras.ops.convert_to_numpy(variable)
+    return array.astype("float32") if array.dtype.kind == "V" else array
 
 
 def _require_finite(model):

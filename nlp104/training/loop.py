@@ -74,7 +74,8 @@ def train(
 
     Raises:
         ValueError: If the model is not compiled, `patience` comes without `validation`, or the
-            state in `output` belongs to another model or to other data.
+            state in `output` belongs to another model or to other data, or to a run with validation
+            where there is none now, or the other way round.
         FileExistsError: If `output` holds the state of a run and `resume` is false.
         FloatingPointError: If the loss is no longer a number.
         KeyboardInterrupt: After Ctrl-C, with a message that says how to go on.
@@ -95,7 +96,7 @@ def train(
         raise ValueError("The model is not compiled: call nlp104.training.compile_model first.")
     if patience is not None and validation is None:
         raise ValueError("patience counts epochs without a lower validation loss: pass validation.")
-    run = _Run(model, training, output, keep, resume)
+    run = _Run(model, training, validation, output, keep, resume)
     progress = Progress(epochs, run.steps, verbose)
     position = run.position
     with stop_on_signal() as stop:
@@ -108,6 +109,7 @@ def train(
                     validation.seek(0)  # sums of the same numbers in the same order
                     scores = model.evaluate(validation, verbose=0, return_dict=True)
                     row |= {f"val_{name}": score for name, score in scores.items()}
+                    run.check(scores["loss"], "validation loss")
                 progress.epoch(run.finish_epoch(row))
             if stop:
                 raise KeyboardInterrupt(run.how_to_go_on())
@@ -134,7 +136,7 @@ def _fit_epoch(run, progress, stop):
 class _Run:
     """A model, its data, its position and its files."""
 
-    def __init__(self, model, training, output, keep, resume):
+    def __init__(self, model, training, validation, output, keep, resume):
         self.model, self.training, self.keep = model, training, keep
         self.directory = None if output is None else Path(output)
         self.position = Position()
@@ -155,11 +157,11 @@ class _Run:
                     "or choose another output directory."
                 )
             sweep(self.checkpoints)
-            self._resume()
+            self._resume(validation is not None)
 
-    def _resume(self):
+    def _resume(self, is_validated):
         found = load_state(self.state, self.model)
-        self.position = read_position(found, self.data, self.state)
+        self.position = read_position(found, self.data, self.state, is_validated)
         self.metrics = [keras.ops.convert_to_numpy(v) for v in self.model.metrics_variables]
 
     def save(self):
@@ -205,13 +207,13 @@ class _Run:
             writer.writeheader()
             writer.writerows(rows)
 
-    def check(self, loss):
+    def check(self, loss, name="loss"):
         """Raise an error if the loss is no longer a number."""
         if math.isfinite(loss):
             return
         position = self.position
         message = (
-            f"The loss became {loss} in epoch {position.epoch + 1} by step {position.step}: "
+            f"The {name} became {loss} in epoch {position.epoch + 1} by step {position.step}: "
             "lower the learning rate or warm up longer."
         )
         if self.directory is not None and has_state(self.state):

@@ -4,6 +4,7 @@ import keras
 from keras import ops
 
 from nlp104.transformer.skip_padding import token_weights
+from nlp104.utils.arguments import require_number
 
 
 def smoothed_crossentropy(labels, logits, label_smoothing=0.0):
@@ -110,11 +111,9 @@ class MaskedCrossentropy(keras.losses.Loss):
     def __init__(self, label_smoothing=0.0, name="masked_crossentropy"):
         # Keras divides by the sum of the weights, which are 1 for tokens and 0 for padding.
         super().__init__(name=name, reduction="mean_with_sample_weight", dtype="float32")
-        if not 0.0 <= label_smoothing < 1.0:
-            raise ValueError(
-                f"`label_smoothing` must be at least 0 and below 1. Received: {label_smoothing}."
-            )
-        self.label_smoothing = label_smoothing
+        self.label_smoothing = require_number(
+            "label_smoothing", label_smoothing, lambda e: 0 <= e < 1, "at least 0 and below 1"
+        )
 
     def __call__(self, y_true, y_pred, sample_weight=None):
         labels = ops.cast(y_true, "int32")  # Keras hands over float32: exact up to 2^24 classes

@@ -27,21 +27,24 @@ class Position:
     history: list = field(default_factory=list)
 
 
-def read_position(found, data, path):
+def read_position(found, data, path, is_validated):
     """Returns the position in a state that was saved.
 
     Args:
         found: What the state holds: `asdict` of a position, and the `data` that it belongs to.
         data: What the data are now, with the number of `steps` of an epoch.
         path: Where the state was found.
+        is_validated: Whether the run goes on with validation: each row of its history has the same
+            columns.
 
     Raises:
-        ValueError: If it belongs to other data, or is no position at all.
+        ValueError: If it belongs to other data, is no position at all, or has rows with validation
+            where the others would have none, or the other way round.
 
     Example:
         >>> from nlp104.training.position import read_position
         >>> found = {"epoch": 1, "step": 7, "history": [{"loss": 2.5}], "data": {"steps": 10}}
-        >>> read_position(found, {"steps": 10}, "latest.npz").step
+        >>> read_position(found, {"steps": 10}, "latest.npz", is_validated=False).step
         7
     """
     if not isinstance(found, dict) or "data" not in found:
@@ -66,5 +69,11 @@ def read_position(found, data, path):
         raise InputError(
             f"Expected a row for each epoch in {path}, and a step below {data['steps']}. Received: "
             f"{len(rows)} rows, epoch {position.epoch}, step {position.step}."
+        )
+    was_validated = any(name.startswith("val_") for row in rows for name in row)
+    if rows and was_validated != is_validated:
+        how = {True: "with validation", False: "without validation"}
+        raise InputError(
+            f"Expected a run {how[was_validated]}, as in {path}. Received: {how[is_validated]}."
         )
     return position

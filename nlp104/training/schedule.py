@@ -1,8 +1,11 @@
 """How fast training walks: a learning rate that rises and then falls."""
 
+import math
+
 import keras
 from keras import ops
 
+from nlp104.utils.arguments import require_number, require_positive
 from nlp104.utils.errors import InputError
 
 
@@ -44,19 +47,17 @@ class WarmupSchedule(keras.optimizers.schedules.LearningRateSchedule):
     """
 
     def __init__(self, peak, warmup_steps=4000, total_steps=None):
-        if not peak > 0 or not warmup_steps >= 1:
-            raise ValueError(
-                "Expected a peak above 0, and warmup_steps from 1 on. "
-                f"Received: peak={peak}, warmup_steps={warmup_steps}."
-            )
+        require_number("peak", peak, lambda rate: 0 < rate < math.inf, "a number above 0")
+        [warmup_steps] = require_positive(warmup_steps=warmup_steps)
+        if total_steps is not None:
+            [total_steps] = require_positive(total_steps=total_steps)
         if total_steps is not None and total_steps < warmup_steps:
             raise InputError(
                 "Expected a warm-up no longer than the training. Received: "
                 f"warmup_steps={warmup_steps}, total_steps={total_steps}."
             )
         self.peak = float(peak)
-        self.warmup_steps = int(warmup_steps)
-        self.total_steps = total_steps if total_steps is None else int(total_steps)
+        self.warmup_steps, self.total_steps = warmup_steps, total_steps
 
     @classmethod
     def from_hidden_dim(cls, hidden_dim, warmup_steps=4000):

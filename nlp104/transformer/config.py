@@ -5,10 +5,11 @@ a new field here, and its use. If it is an `_option`, `nlp104 train` offers it, 
 it and a resumed run checks it.
 """
 
+import math
 from dataclasses import KW_ONLY, asdict, dataclass, field, fields
 from typing import Any
 
-from nlp104.utils.arguments import require_positive
+from nlp104.utils.arguments import require_number, require_positive
 from nlp104.utils.errors import InputError
 
 
@@ -126,14 +127,8 @@ class TransformerConfig:
             if getattr(self, name) is not None:
                 self._require_positive(name)
         for name in ("dropout", "attention_dropout", "activation_dropout"):
-            if not 0 <= getattr(self, name) < 1:
-                raise InputError(
-                    f"`{name}` must be at least 0 and below 1. Received: {getattr(self, name)!r}."
-                )
-        if not self.attention_gain > 0:
-            raise InputError(
-                f"`attention_gain` must be a number above 0. Received: {self.attention_gain!r}."
-            )
+            self._require_number(name, lambda rate: 0 <= rate < 1, "at least 0 and below 1")
+        self._require_number("attention_gain", lambda g: 0 < g < math.inf, "a number above 0")
         known = _FIELDS["positions"].metadata["choices"]
         if self.positions not in (*known, None):
             raise InputError(
@@ -170,6 +165,9 @@ class TransformerConfig:
     def _require_positive(self, name):
         [size] = require_positive(**{name: getattr(self, name)})
         object.__setattr__(self, name, size)  # a plain integer, which JSON can hold
+
+    def _require_number(self, name, fits, expected):
+        require_number(name, getattr(self, name), fits, expected, InputError)
 
     @property
     def key_dim(self):

@@ -3,6 +3,7 @@
 import keras
 
 from nlp104.utils.arguments import require_positive
+from nlp104.utils.initializers import copy_of
 
 
 @keras.saving.register_keras_serializable(package="nlp104")
@@ -74,8 +75,8 @@ class FeedForward(keras.layers.Layer):
             return keras.layers.Dense(
                 units,
                 activation=activation,
-                kernel_initializer=self.kernel_initializer.clone(),
-                bias_initializer=self.bias_initializer.clone(),
+                kernel_initializer=copy_of(self.kernel_initializer),
+                bias_initializer=copy_of(self.bias_initializer),
                 dtype=self.dtype_policy,
                 name=name,
             )

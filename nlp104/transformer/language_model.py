@@ -7,6 +7,7 @@ from nlp104.attention.masks import padding_mask
 from nlp104.encoding.embedding import require_token_ids
 from nlp104.transformer.configured_model import ConfiguredModel
 from nlp104.transformer.encoder import Encoder
+from nlp104.utils.arguments import plain
 
 
 @keras.saving.register_keras_serializable(package="nlp104")
@@ -73,6 +74,8 @@ class LanguageModel(ConfiguredModel):
         self.build()
 
     def build(self, token_ids_shape=None):
+        if self.built:
+            return
         # Every shape is known from the configuration: the model is built from the start.
         vectors_shape = (None, None, self.config.hidden_dim)
         self.embedding.build((None, None))
@@ -160,6 +163,7 @@ class LanguageModel(ConfiguredModel):
             True
             True
         """
+        step = plain(step)
         x = self.embedding(ops.convert_to_tensor(token_ids), offset=step)
         x, cache = self.encoder.step(x, step, cache)
         kernel = self.output_kernel() if output_kernel is None else output_kernel
@@ -167,6 +171,9 @@ class LanguageModel(ConfiguredModel):
 
     def compute_output_shape(self, token_ids_shape):
         return (*token_ids_shape, self.vocabulary_size)
+
+    def compute_output_spec(self, token_ids, training=None):
+        return keras.KerasTensor(self.compute_output_shape(token_ids.shape), "float32")
 
     def get_config(self):
         return {**super().get_config(), "causal": self.causal}

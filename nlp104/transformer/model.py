@@ -9,6 +9,7 @@ from nlp104.transformer.configured_model import ConfiguredModel
 from nlp104.transformer.decoder import Decoder
 from nlp104.transformer.encoder import Encoder
 from nlp104.transformer.skip_padding import REAL_TOKENS, SkipsPadding, take_positions
+from nlp104.utils.arguments import plain
 
 
 @keras.saving.register_keras_serializable(package="nlp104")
@@ -64,6 +65,8 @@ class Transformer(ConfiguredModel, SkipsPadding):
         self.build()
 
     def build(self, input_shape=None):
+        if self.built:
+            return
         # Every shape is known from the configuration: the model is built from the start.
         ids_shape, vectors_shape = (None, None), (None, None, self.config.hidden_dim)
         self.encoder_embedding.build(ids_shape)
@@ -224,6 +227,7 @@ class Transformer(ConfiguredModel, SkipsPadding):
             True
             True
         """
+        token_ids, step = ops.convert_to_tensor(token_ids), plain(step)
         # Hypotheses are no positions: in the embedding each is a row of its own.
         length = ops.shape(token_ids)[1] // cache[0].keys.shape[3]
         x = self.decoder_embedding(ops.reshape(token_ids, (-1, length)), offset=step)
@@ -233,7 +237,12 @@ class Transformer(ConfiguredModel, SkipsPadding):
         return self.output_head(x, kernel), cache
 
     def compute_output_shape(self, input_shape):
-        return (*input_shape["decoder_token_ids"], self.vocabulary_size)
+        places = input_shape.get(REAL_TOKENS, input_shape["decoder_token_ids"])
+        return (*places, self.vocabulary_size)
+
+    def compute_output_spec(self, inputs, training=None):
+        shapes = {name: ids.shape for name, ids in inputs.items()}
+        return keras.KerasTensor(self.compute_output_shape(shapes), "float32")
 
     def load_own_variables(self, store):
         # Files from before the output head was a layer hold its variables here.

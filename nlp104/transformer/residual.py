@@ -28,7 +28,8 @@ class Residual(keras.layers.Layer):
     Call arguments:
         inputs: `[batch, length, dim]`.
         sub_layer: a function from `[batch, length, dim]` to the same shape, passed by its name. It
-            may return a tuple that begins with that, such as an output and attention weights.
+            may return a tuple that begins with that, such as an output and attention weights. The
+            layers that it calls belong to whoever calls this one, and are kept there.
         training: whether dropout is active.
 
     Returns:
@@ -67,6 +68,15 @@ class Residual(keras.layers.Layer):
         x = inputs + self.dropout_layer(change, training=training)
         x = x if self.normalize_first else self.normalization(x)
         return (x, *others) if others else x
+
+    def compute_output_spec(self, inputs, sub_layer, training=None):
+        if isinstance(sub_layer, keras.layers.Layer):
+            raise ValueError(
+                "In a functional model a sub-layer would be in no layer's keeping, neither trained "
+                "nor saved: expected a Residual in the `call` of a layer or model that has the "
+                f"sub-layer as an attribute. Received: sub_layer={sub_layer.name}."
+            )
+        return super().compute_output_spec(inputs, sub_layer=sub_layer, training=training)
 
     def get_config(self):
         return {

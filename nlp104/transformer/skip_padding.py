@@ -59,7 +59,7 @@ def real_positions(labels):
         [0 1 3]
     """
     real = ops.reshape(ops.not_equal(labels, 0), (-1,))
-    first = ops.equal(ops.arange(ops.shape(real)[0]), 0)
+    first = ops.equal(ops.arange(ops.shape(real)[0], dtype="int32"), 0)
     return ops.nonzero(real | (first & ~ops.any(real)))[0]
 
 
@@ -88,7 +88,9 @@ def without_empty_columns(*arrays):
          [3 0]]
     """
     real = [ops.any(ops.not_equal(ids, 0), axis=0) for ids in arrays]
-    width = 1 + ops.max([ops.max(ops.where(row, ops.arange(ops.shape(row)[0]), 0)) for row in real])
+    places = [ops.arange(ops.shape(row)[0], dtype="int32") for row in real]
+    last = [ops.max(ops.where(row, place, 0)) for row, place in zip(real, places, strict=True)]
+    width = 1 + ops.max(last)
     return [ids[:, :width] for ids in arrays]
 
 

@@ -176,6 +176,7 @@ class Translator:
         if target is None:
             (written,) = self._search([source_ids], num_beams, length_penalty)
             target_ids = [i for i in written.tolist() if i != END_ID]
+            target_ids = target_ids[: self.model.max_sequence_length - 1]  # with [START]
         else:
             (target_ids,) = self._short([self.target_tokenizer.encode(target)], "translation")
         read, asked = [START_ID, *target_ids], [*target_ids, END_ID]

@@ -56,6 +56,14 @@ def _integer(name, number, smallest, expected):
     return int(require_number(name, number, fits, expected))
 
 
+def plain(number):
+    """An integer of NumPy as one of Python, of which a layer may know the value; else as it is.
+
+    Keras makes a tensor of every other argument of a layer.
+    """
+    return int(number) if isinstance(number, Integral) else number
+
+
 def require_not_negative(**numbers):
     """Raises `ValueError` unless every number is finite and at least 0."""
     for name, number in numbers.items():
