@@ -7,6 +7,7 @@ import html
 import sys
 from contextlib import contextmanager
 from importlib.metadata import metadata
+from typing import NamedTuple
 
 from nlp104.figures.drawing import Drawing
 from nlp104.figures.language import sheet
@@ -35,47 +36,71 @@ SPOKEN = {  # names of links hold the words that are seen
     "next word": "next French word",
 }
 ATTENTIONS = ("self-attention", "masked self-attention", "cross-attention")
+STACK = ("embedding", "positions", "layers", "feed-forward", "skip", "normalise")
 EVERYTHING = tuple(PARTS)
-# What a chapter may be about: the parts that are lit, and what they do, in one sentence.
+
+
+class Topic(NamedTuple):
+    """What a chapter may be about."""
+
+    parts: tuple  # those that are lit
+    sentence: str  # what they do
+    side: str = ""  # "left" or "right": lit in this stack alone
+
+
 TOPICS = {
-    "the whole": (
+    "the whole": Topic(
         EVERYTHING,
         "English words go in on the left, French words come out on the right.",
     ),
-    "attention": (
+    "attention": Topic(
         ATTENTIONS,
         "In three places words look at other words and take over what they find.",
     ),
-    "heads": (ATTENTIONS, "Each attention looks in several ways at once, one for each head."),
-    "projections": (
+    "heads": Topic(ATTENTIONS, "Each attention looks in several ways at once, one for each head."),
+    "projections": Topic(
         ATTENTIONS,
         "Before words look at each other, each is turned into a query, a key and a value.",
     ),
-    "masks": (
+    "masks": Topic(
         ("masked self-attention",),
         "While it writes, the decoder must not see the words that are still to come.",
     ),
-    "skip connections": (
+    "skip connections": Topic(
         ("skip", "normalise"),
         "A wire carries what goes into a part past it; then all is brought to one scale.",
     ),
-    "feed-forward": (("feed-forward",), "After looking around, each word is worked on by itself."),
-    "positions": (
+    "feed-forward": Topic(
+        ("feed-forward",), "After looking around, each word is worked on by itself."
+    ),
+    "positions": Topic(
         ("positions",),
         "Attention does not know in which order words stand, so each is told its place.",
     ),
-    "layers": (
+    "layers": Topic(
         ("layers", *ATTENTIONS, "feed-forward", "skip", "normalise"),
         "The same few parts make a layer, and layers make a stack.",
     ),
-    "data": (("English", "French so far"), "Sentences become numbers, and numbers become batches."),
-    "training": (
+    "data": Topic(
+        ("English", "French so far"), "Sentences become numbers, and numbers become batches."
+    ),
+    "training": Topic(
         ("linear, softmax", "next word"),
         "At the top stands a guess of the next word; training makes it a better one.",
     ),
-    "decoding": (
+    "decoding": Topic(
         ("next word", "French so far"),
         "One word comes out at the top, goes in again at the bottom, and the next one follows.",
+    ),
+    "the left stack alone": Topic(
+        (*STACK, "self-attention"),
+        "What is only to be read needs no decoder: the answer is taken from the encoder's top.",
+        "left",
+    ),
+    "the right stack alone": Topic(
+        (*STACK, "masked self-attention", "linear, softmax", "next word"),
+        "A language model has one stack and no encoder, so nothing to look across to.",
+        "right",
     ),
 }
 WIDTH, LEFT, RIGHT = 320, 78, 236
@@ -92,7 +117,7 @@ class ChapterMap:
     @property
     def html(self):
         """The map as HTML that needs nothing else."""
-        _, sentence = TOPICS[self.topic]
+        sentence = TOPICS[self.topic].sentence
         title = f"You are here: {self.topic}"
         return (
             f'<figure class="nlp104 map"><style>{sheet()}{style_sheet("figures/chapter_map.css")}'
@@ -139,24 +164,28 @@ def _address(chapter, folder):
 
 def _draw(topic, folder):
     """Both stacks, from the bottom up; every lit part in the colour of its concept."""
-    lit = TOPICS[topic][0]
+    lit, _, lit_side = TOPICS[topic]
     drawing = Drawing(WIDTH)
 
     @contextmanager
-    def part(name):
+    def part(name, x, of=None):
+        """A link, lit where it is meant; where one stack is, only there and in what it has."""
         chapter, concept = PARTS[name]
         spoken = SPOKEN.get(name, name)
+        here = not lit_side or (
+            x == {"left": LEFT, "right": RIGHT}[lit_side] and of in (None, *lit)
+        )
         drawing.elements.append(f'<a href="{_address(chapter, folder)}" aria-label="{spoken}">')
-        yield {"concept": concept, "lit": name in lit}
+        yield {"concept": concept, "lit": name in lit and here}
         drawing.elements.append("</a>")
 
-    def block(name, x, y, height=22):
-        with part(name) as look:
+    def block(name, x, y, height=22, of=None):
+        with part(name, x, of) as look:
             drawing.box(x - BOX / 2, y, BOX, height, SPOKEN.get(name, name), size=LETTERS, **look)
 
     def words(name, x, y):
         text = SPOKEN.get(name, name)
-        with part(name) as look:
+        with part(name, x) as look:
             if look["lit"]:
                 drawing.box(x - BOX / 2, y - 9, BOX, 18, text, size=LETTERS, **look)
             else:
@@ -165,12 +194,12 @@ def _draw(topic, folder):
     def sub_layer(name, x, y, side):
         """One sub-layer from its upper edge down: normalise, add, the part, the wire past it."""
         out = x + side * (BOX / 2 + 9)
-        with part("skip") as look:
+        with part("skip", x, of=name) as look:
             concept = look["concept"] if look["lit"] else None
             path = [(x, y + 67), (out, y + 67), (out, y + 27), (x + side * 7, y + 27)]
             drawing.wire(path, concept, strong=look["lit"])
-        block("normalise", x, y, 18)
-        with part("skip") as look:
+        block("normalise", x, y, 18, of=name)
+        with part("skip", x, of=name) as look:
             drawing.plus(x, y + 27, look["concept"] if look["lit"] else None)
         block(name, x, y + 36)
 
@@ -188,7 +217,7 @@ def _draw(topic, folder):
             "height": foot - top + 2,
             "rx": 10,
         }
-        with part("layers") as look:
+        with part("layers", x) as look:
             drawing.add("rect", **size, class_="frame" + " lit" * look["lit"])
             drawing.text(x - BOX / 2 + side, top - 16, "N ×", size=LETTERS, muted=True)
     cross = high + step + 47  # the height of the decoder's cross-attention

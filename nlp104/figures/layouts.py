@@ -13,7 +13,7 @@ from matplotlib.transforms import ScaledTranslation
 PAGE, PHONE = 7.6, 3.6  # inches: the column of a page, and of a phone of 360 pixels
 LARGER = 1.15  # on a phone: letters of 12 pixels keep their size where it is 320 pixels wide
 LOW = 1.6  # inches: so high a curve is at least
-SCALE = 0.6  # inches that a scale of colours takes
+SCALE, LINE = 0.6, 0.2  # inches that a scale of colours takes, and a line of letters under it
 LETTER = 0.6  # width of a letter as a share of its height, generously
 
 
@@ -23,7 +23,8 @@ def scale(image, axes, **place):
     Args:
         image: what is drawn on one of them; all have its colours.
         axes: where they are drawn.
-        place: where the bar stands, and how long it is, as for matplotlib's `Figure.colorbar`.
+        place: where the bar stands, how long it is and its label, as for matplotlib's
+            `Figure.colorbar`.
     """
     bar = image.figure.colorbar(image, ax=axes, **place)
     bar.outline.set_visible(False)
@@ -129,10 +130,11 @@ def _title(axes):
 def _scale_below(panels):
     """Puts the scale of colours below the panels, where it takes no width; returns its height."""
     images = [picture for axes in panels for picture in axes.collections if picture.colorbar]
-    for image in images:
+    names = [image.colorbar.ax.get_ylabel() for image in images]
+    for image, name in zip(images, names, strict=True):
         image.colorbar.remove()
-        scale(image, panels, location="bottom", shrink=0.6, aspect=30)
-    return SCALE * bool(images)
+        scale(image, panels, location="bottom", shrink=0.6, aspect=30, label=name)
+    return SCALE * bool(images) + LINE * any(names)
 
 
 def _narrow_numbers(axes, cell):

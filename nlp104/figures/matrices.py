@@ -11,8 +11,10 @@ MANY = 4_000  # cells: a matrix of more is drawn as a picture of dots
 
 
 def array(values, shape=None, name=""):
-    """Numbers of any backend as a NumPy array; raises `ValueError` if its shape is another."""
+    """Numbers of any backend as a NumPy array; raises `ValueError` for none, or another shape."""
     values = np.asarray(keras.ops.convert_to_numpy(values))
+    if not values.size:
+        raise ValueError(f"{name!r} must hold numbers, got none.")
     if shape is not None and values.shape != shape:
         raise ValueError(f"{name!r} must have shape {shape}, got {values.shape}.")
     return values

@@ -177,7 +177,7 @@ def curves(
     axes.grid(True)
     for (name, data), color in zip(series.items(), _colors(series, colors), strict=True):
         x, y = data if isinstance(data, tuple) else (range(1, len(data) + 1), data)
-        x = finite(array(x), name)
+        x = finite(array(x, name=name), name)
         y = finite(array(y, x.shape, name), name)
         if name in theory:
             line, *_ = axes.plot(x, y, color=INK, ls="--", lw=1.2, label=name, zorder=1.9)
@@ -213,11 +213,12 @@ def bars(series, names=None, *, colors=None, axes=None, **labels):
     """
     axes = axes or grid()[1][0, 0]
     axes.grid(True, axis="y")
+    colors = _colors(series, colors)
     count = len(next(iter(series.values())) if names is None else names)
     heights = np.array([array(values, (count,), name) for name, values in series.items()], float)
     for name, row in zip(series, heights, strict=True):
         finite(row[~np.isnan(row)], name)
-    width, colors = 0.8 / len(series), _colors(series, colors)
+    width = 0.8 / len(series)
     shifts = (np.arange(len(series)) - (len(series) - 1) / 2) * width
     places = np.arange(1, count + 1) + shifts[:, None]  # [series, place]
     for name, color, at, row in zip(series, colors, places, heights, strict=True):
@@ -254,16 +255,18 @@ def histogram(series, *, bins=40, axes=None, **labels):
         axes: where to draw, from `grid`; a new figure by default.
         **labels: `title`, `x_label`, `y_label`.
     """
-    axes = axes or grid()[1][0, 0]
-    samples = [finite(array(sample), name).ravel() for name, sample in series.items()]
+    axes, colors = axes or grid()[1][0, 0], _colors(series)
+    samples = [finite(array(sample, name=name), name).ravel() for name, sample in series.items()]
     edges = np.histogram_bin_edges(np.concatenate(samples), bins)
-    for name, sample, color in zip(series, samples, _colors(series), strict=True):
+    for name, sample, color in zip(series, samples, colors, strict=True):
         axes.hist(sample, edges, histtype="stepfilled", fc=(color, 0.5), ec=color, label=name)
     _label(axes, **labels)
     return axes.figure
 
 
 def _colors(series, colors=None):
+    if not series:
+        raise ValueError("Expected at least one series, got none.")
     if colors:
         return [colors[name] for name in series]
     if len(series) > len(PALETTE):
