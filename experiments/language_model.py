@@ -4,7 +4,8 @@
 
 trains the model of the chapter *A language model* for some numbers of steps, each with a schedule
 of its own, and writes ``results/language-model/NAME.json``: the loss on new text in nats per
-character, and the seconds of CPU time that training took, all cores together.
+character, the seconds of CPU time that training took, all cores together, and what the model writes
+after "The ", drawn at temperature 0.8.
 """
 
 import argparse
@@ -17,6 +18,7 @@ import keras
 import numpy as np
 
 from experiments import records
+from nlp104.decoding.sampling import sample
 from nlp104.training.optimizer import compile_model
 from nlp104.training.schedule import WarmupSchedule
 from nlp104.transformer.language_model import LanguageModel
@@ -57,7 +59,11 @@ def score(text, steps, seed):
     model = small_gpt(vocabulary_size)
     seconds = train_on(model, train, steps, seed, peak=4e-3)
     loss = loss_on(model, validation)
-    return {"loss": round(loss, 3), "CPU seconds": round(seconds)}
+    characters = sorted(set(text))  # as in `split`
+    prompt = np.array([[characters.index(c) + 4 for c in "The "]])
+    (ids,) = sample(model, prompt, temperature=0.8, seed=seed, max_length=240)
+    said = "".join(characters[i - 4] for i in ids if i > 3)
+    return {"loss": round(loss, 3), "CPU seconds": round(seconds), "writes": said}
 
 
 def stretches(ids, steps, seed):
