@@ -31,9 +31,14 @@ def book():
     return (resources.files("nlp104.data") / "book.txt").read_text(encoding="utf-8")
 
 
+def alphabet(text):
+    """The characters of a text in the order of their ids, which begin with 4."""
+    return sorted(set(text))
+
+
 def split(text):
     """Ids of characters to learn from and to be tested on, and how many ids there are."""
-    characters = sorted(set(text))
+    characters = alphabet(text)
     number = {c: i + 4 for i, c in enumerate(characters)}
     parts = np.array_split(np.array([number[c] for c in text], "int32"), 100)
     rest = [part for i, part in enumerate(parts) if i % 10 != 4]
@@ -53,13 +58,13 @@ def small_gpt(vocabulary_size, **overrides):
 
 
 def score(text, steps, seed):
-    """Trains one model; returns its loss on new text and the CPU time of its training."""
+    """Trains one model; returns its loss on new text, the CPU time, and what it writes then."""
     train, validation, vocabulary_size = split(text)
     keras.utils.set_random_seed(seed)
     model = small_gpt(vocabulary_size)
     seconds = train_on(model, train, steps, seed, peak=4e-3)
     loss = loss_on(model, validation)
-    characters = sorted(set(text))  # as in `split`
+    characters = alphabet(text)
     prompt = np.array([[characters.index(c) + 4 for c in "The "]])
     (ids,) = sample(model, prompt, temperature=0.8, seed=seed, max_length=240)
     said = "".join(characters[i - 4] for i in ids if i > 3)

@@ -22,6 +22,7 @@ from nlp104.attention.single_head import (
     ScaledDotProductAttention,
     SelfAttention,
 )
+from nlp104.transformer.feed_forward import FeedForward
 
 
 def array(*shape, seed=0):
@@ -70,6 +71,13 @@ class TestMasks:
         expected = [[key <= query + offset for key in range(keys)] for query in range(queries)]
         assert to_numpy(causal_mask(queries, keys, offset)).tolist() == expected
 
+    @pytest.mark.parametrize("kind", [np.int64, np.int32, lambda n: np.array(n, "int64")])
+    def test_causal_mask_takes_integers_of_numpy(self, kind):
+        expected = to_numpy(causal_mask(1, 4, offset=2))
+        assert (to_numpy(causal_mask(1, 4, offset=kind(2))) == expected).all()
+        with pytest.raises(ValueError, match=r"Expected an integer as position\. Received: 1\.7"):
+            causal_mask(1, 4, offset=1.7)
+
     def test_causal_mask_is_square_by_default(self):
         assert (to_numpy(causal_mask(5)) == np.tril(np.ones((5, 5), bool))).all()
 
@@ -97,6 +105,11 @@ class TestMaskedSoftmax:
         np.testing.assert_allclose(weights.sum(-1), seeing, atol=1e-6)
         if seeing.any():
             assert_close(weights[seeing], numpy_softmax(scores[seeing], mask[seeing]))
+
+    def test_a_mask_of_integers_counts_as_booleans(self):
+        scores, mask = array(3, 4), np.array([2, 1, 0, 0])
+        expected = to_numpy(masked_softmax(scores, mask.astype(bool)))
+        assert (to_numpy(masked_softmax(scores, mask)) == expected).all()
 
     def test_without_mask_equals_numpy(self):
         scores = array(2, 3, 4)
@@ -630,6 +643,8 @@ def test_errors_say_what_was_expected_and_received():
         DotProductAttention()(array(2, 4), array(2, 3, 5))
     with pytest.raises(ValueError, match=r"width of 3.*\(2, 3, 4\)"):
         CrossAttention(key_dim=3)(array(2, 3, 4), array(2, 3, 5))
+    with pytest.raises(ValueError, match=r"`lora_rank` must be a positive integer.*-1"):
+        MultiHeadAttention(num_heads=2, key_dim=2, lora_rank=-1)
     with pytest.raises(ValueError, match=r"`window` must be a positive integer.*0"):
         causal_mask(3, window=0)
 
@@ -695,3 +710,15 @@ def test_self_attention_joins_its_mask_with_the_implicit_one():
 def test_scores_of_integers_give_weights_and_not_zeros():
     weights = masked_softmax(ops.array([[1, 2]]))
     assert_close(weights, [[1 / (1 + math.e), math.e / (1 + math.e)]])
+
+
+def test_a_function_may_draw_the_first_weights():
+    def ones(shape, dtype=None):
+        return ops.ones(shape, dtype)
+
+    layer = MultiHeadAttention(2, 4, kernel_initializer=ones)
+    layer.build((1, 3, 8), (1, 3, 8))
+    assert (to_numpy(layer.query_kernel) == 1).all()
+    feed_forward = FeedForward(8, 16, kernel_initializer=ones)
+    feed_forward.build((1, 3, 8))
+    assert (feed_forward.get_weights()[0] == 1).all()

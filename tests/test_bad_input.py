@@ -567,6 +567,9 @@ def test_a_translation_that_never_ends_can_be_looked_at(model, num_beams):
     bias.assign(np.where(np.arange(bias.shape[0]) == END_ID, -1e3, bias))
     looked = translator.attention("one cat " * 10, num_beams=num_beams)
     assert len(looked.decoder_tokens) == len(looked.target_tokens) == 64
+    assert looked.target_tokens[:-1] == looked.decoder_tokens[1:]
+    assert "[END]" not in looked.target_tokens
+    assert looked.translation == translator.translate(["one cat " * 10], num_beams=num_beams)[0]
 
 
 # Sentences

@@ -14,6 +14,7 @@ from nlp104.data.tokenizer import END_ID, PAD_ID, START_ID
 from nlp104.decoding.beam_search import beam_search, search
 from nlp104.decoding.compiled import EXTRA_LENGTH, run
 from nlp104.decoding.greedy import greedy
+from nlp104.decoding.sampling import sample
 from nlp104.transformer.model import Transformer
 
 VOCABULARY = 6
@@ -333,16 +334,27 @@ def test_ids_are_checked(model):
         beam_search(model, np.array([[4, 6]]))
 
 
-@pytest.mark.parametrize("floatx", ["float16", "bfloat16", "float64"])
-def test_what_keras_computes_in_elsewhere_changes_nothing(model, floatx):
-    expected, scores = beam_search(model, sources(3, 2), num_beams=3, num_best=2, max_length=LENGTH)
+@pytest.fixture
+def floatx():
+    """What Keras computes in where nothing else is said; changed by a test, put back after it."""
     before = keras.config.floatx()
-    keras.config.set_floatx(floatx)
-    try:
-        found, again = beam_search(
-            model, sources(3, 2), num_beams=3, num_best=2, max_length=LENGTH, jit_compile=False
-        )
-    finally:
-        keras.config.set_floatx(before)
-    assert (found == expected).all()
+    yield keras.config.set_floatx
+    keras.config.set_floatx(before)
+
+
+@pytest.mark.parametrize("kind", ["float16", "bfloat16", "float64"])
+def test_what_keras_computes_in_elsewhere_changes_nothing(kind, floatx):
+    def decode():  # a program is kept with its model, whatever Keras computes in
+        model = make_model(vocabulary_size=VOCABULARY, num_layers=1)
+        floatx(kind if changed else "float32")
+        given, options = sources(3, 2), {"max_length": LENGTH, "jit_compile": False}
+        found, scores = beam_search(model, given, num_beams=3, num_best=2, **options)
+        return found, scores, sample(model, given, seed=1, **options)
+
+    changed = False
+    expected, scores, drawn = decode()
+    changed = True
+    found, again, redrawn = decode()
+    np.testing.assert_array_equal(found, expected)
     np.testing.assert_allclose(again, scores, rtol=1e-4)
+    np.testing.assert_array_equal(redrawn, drawn)

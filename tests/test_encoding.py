@@ -264,7 +264,7 @@ def test_ids_of_every_kind_of_integer(dtype):
     layer = TokenAndPositionEmbedding(9, 4, max_sequence_length=3)
     ids = np.array([[1, 7, 3]])
     assert (to_numpy(layer(ids.astype(dtype))) == to_numpy(layer(ids.astype("int32")))).all()
-    with pytest.raises(ValueError, match=r"Expected integers as token ids\. Received: .*float32"):
+    with pytest.raises(ValueError, match=r"must hold integers\. Received: dtype=float32"):
         layer(ops.convert_to_tensor(ids.astype("float32")))
 
 

@@ -311,6 +311,11 @@ def test_schedule_falls_in_a_straight_line(warmup, more, peak):
     np.testing.assert_allclose(ops.convert_to_numpy(rates), expected, rtol=1e-4, atol=1e-6 * peak)
 
 
+def test_schedule_takes_whole_numbers_that_arithmetic_gives():
+    schedule = WarmupSchedule(np.float32(0.5), 0.1 * 4000, np.float64(4000))
+    assert schedule.get_config() == WarmupSchedule(0.5, 400, 4000).get_config()
+
+
 def test_schedule_has_time_to_warm_up():
     with pytest.raises(ValueError, match="warmup_steps=10, total_steps=9"):
         WarmupSchedule(1.0, 10, 9)

@@ -132,8 +132,10 @@ class TestSublayers:
 
     def test_a_residual_has_nowhere_to_keep_a_sub_layer_of_a_functional_model(self):
         inputs = keras.Input((3, 8))
-        with pytest.raises(ValueError, match=r"expected a Residual in the `call` .* Received: su"):
-            Residual()(inputs, sub_layer=keras.layers.Dense(8))
+        dense = keras.layers.Dense(8)
+        for sub_layer in (dense, lambda x: dense(x)):
+            with pytest.raises(ValueError, match=r"expected a Residual in the `call` of a layer"):
+                Residual()(inputs, sub_layer=sub_layer)
 
     def test_residual_survives_its_configuration(self):
         arguments = {"dropout": 0.2, "normalize_first": True, "epsilon": 1e-5}
@@ -630,7 +632,9 @@ class TestErrors:
             ({"num_layers": 0}, r"`num_layers` must be a positive integer.*0"),
             ({"num_layers": True}, r"`num_layers` must be a positive integer.*True"),
             ({"dropout": 1.0}, r"`dropout` must be at least 0 and below 1.*1\.0"),
+            ({"dropout": "high"}, r"`dropout` must be at least 0 and below 1.*'high'"),
             ({"attention_gain": 0}, r"`attention_gain` must be a number above 0.*0"),
+            ({"attention_gain": math.inf}, r"`attention_gain` must be a number above 0.*inf"),
             ({"vocabulary_size": None}, r"TransformerConfig with a `vocabulary_size`"),
             ({"vocabulary_size": 0}, r"`vocabulary_size` must be a positive integer.*0"),
             ({"vocabulary_size": 9.5}, r"`vocabulary_size` must be a positive integer.*9\.5"),
@@ -681,7 +685,8 @@ def test_a_block_wants_a_configuration():
 
 
 def test_sizes_of_numpy_are_sizes():
-    config = TransformerConfig(np.int64(12), np.int32(20), np.uint8(3), num_layers=np.int64(1))
+    sizes = np.int64(12), np.int32(20), np.uint8(3)
+    config = TransformerConfig(*sizes, num_layers=np.int64(1), dropout=np.float32(0.5))
     layer = EncoderLayer(config)
     assert layer(array(1, 2, 12)).shape == (1, 2, 12)
     json.dumps(layer.get_config())

@@ -12,6 +12,7 @@ import functools
 import keras
 from keras import ops
 
+from nlp104.encoding.positions import as_position
 from nlp104.utils.arguments import require_positive
 
 
@@ -75,7 +76,7 @@ def causal_mask(query_length, key_length=None, offset=0, window=None):
     if key_length is None:
         key_length = query_length
     query_positions = ops.expand_dims(ops.arange(query_length, dtype="int32"), 1)
-    query_positions += ops.cast(offset, "int32")
+    query_positions += as_position(offset)
     key_positions = ops.arange(key_length, dtype="int32")
     mask = query_positions >= key_positions
     return mask if window is None else mask & (query_positions - key_positions < window)

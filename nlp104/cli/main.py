@@ -18,22 +18,15 @@ from pathlib import Path
 
 from nlp104 import __version__
 from nlp104.cli.options import DATA_HELP, make_parser
-from nlp104.utils.errors import UserError
+from nlp104.utils.errors import UserError, is_out_of_memory
 from nlp104.utils.quiet import silenced
 
 BUG = 70  # EX_SOFTWARE of BSD's sysexits.h
 ISSUES = "https://github.com/nlp104/nlp104/issues"
 PACKAGE = Path(__file__).resolve().parents[1]  # whose files are not the user's
 BACKENDS = ("tensorflow", "jax", "torch")
-# What TensorFlow, PyTorch (on a GPU, and else) and JAX call it that a tensor finds no room.
-OUT_OF_MEMORY = (
-    "ResourceExhaustedError",
-    "OutOfMemoryError",
-    "DefaultCPUAllocator: ",
-    "RESOURCE_EXHAUSTED: ",
-)
-# A mistake of the user, the network, a loss that became infinite, the memory.
-EXPECTED = (UserError, ConnectionError, FloatingPointError, MemoryError)
+# A mistake of the user, the network, a loss that became infinite.
+EXPECTED = (UserError, ConnectionError, FloatingPointError)
 OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)
 
 
@@ -104,7 +97,7 @@ def _import_commands():
 
 def _is_expected(error):
     """Whether an error tells of what the user gave or of the computer, not of a bug."""
-    if isinstance(error, EXPECTED) or _is_unwritable(error) or _is_out_of_memory(error):
+    if isinstance(error, EXPECTED) or _is_unwritable(error) or is_out_of_memory(error):
         return True
     if isinstance(error, ModuleNotFoundError):  # a backend does not come with nlp104
         return _package(error) in BACKENDS
@@ -113,12 +106,6 @@ def _is_expected(error):
     if error.filename is None:
         return error.errno in OF_THE_DISK
     return not Path(str(error.filename)).resolve().is_relative_to(PACKAGE)
-
-
-def _is_out_of_memory(error):
-    """Whether a backend found no room for a tensor."""
-    said = f"{type(error).__name__} {error}"
-    return any(name in said for name in OUT_OF_MEMORY)
 
 
 def _is_unwritable(error):
@@ -142,10 +129,11 @@ def _one_line(error):
             f"Expected {_package(error)}, on which Keras shall compute. Received: no such package. "
             f"Install it, or name another one in KERAS_BACKEND: {', '.join(BACKENDS)}."
         )
-    if _is_out_of_memory(error):
+    if is_out_of_memory(error):
+        said = (str(error).strip() or type(error).__name__).splitlines()[0]
         return (
-            "Expected memory for all that is computed at once. Received: too little. Make "
-            "--batch-size, --tokens-per-batch or --beams smaller."
+            f"Expected memory for all that is computed at once. Received: {said:.200} Smaller "
+            "batches, fewer beams and shorter sentences need less."
         )
     if isinstance(error, UnicodeEncodeError):
         return (

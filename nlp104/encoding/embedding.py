@@ -91,8 +91,7 @@ class TokenAndPositionEmbedding(keras.layers.Layer):
                 f"A sequence may have at most max_sequence_length={self.max_sequence_length} "
                 f"tokens. Received: {length}."
             )
-        if not keras.backend.is_int_dtype(token_ids.dtype):
-            raise ValueError(f"Expected integers as token ids. Received: {token_ids.dtype}.")
+        _require_integers(token_ids, "token_ids")
         token_ids = ops.cast(token_ids, "int32")
         x = ops.take(self.embeddings, token_ids, axis=0)  # [batch, length, hidden_dim]
         x = ops.cast(x, self.compute_dtype) * math.sqrt(self.hidden_dim)
@@ -124,9 +123,7 @@ def require_token_ids(token_ids, vocabulary_size, name):
     The range is checked where ids have values, not while a backend traces a graph, and where they
     lie in the main memory: to look at those on a GPU would be to wait for it in every call.
     """
-    dtype = keras.backend.standardize_dtype(token_ids.dtype)
-    if not keras.backend.is_int_dtype(dtype):
-        raise ValueError(f"`{name}` must hold integers. Received: dtype={dtype}.")
+    _require_integers(token_ids, name)
     try:
         if _is_on_accelerator(token_ids):
             return
@@ -138,6 +135,12 @@ def require_token_ids(token_ids, vocabulary_size, name):
             f"`{name}` must lie between 0 and {vocabulary_size - 1}. "
             f"Received: ids from {values.min()} to {values.max()}."
         )
+
+
+def _require_integers(token_ids, name):
+    dtype = keras.backend.standardize_dtype(token_ids.dtype)
+    if not keras.backend.is_int_dtype(dtype):
+        raise ValueError(f"`{name}` must hold integers. Received: dtype={dtype}.")
 
 
 def _is_on_accelerator(tensor):

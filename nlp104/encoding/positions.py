@@ -3,6 +3,8 @@
 Attention sees a multiset of tokens; their order has to be put into their vectors.
 """
 
+from numbers import Integral, Real
+
 import keras
 import numpy as np
 from keras import ops
@@ -230,9 +232,22 @@ class LearnedPositions(keras.layers.Layer):
         return {**super().get_config(), "max_length": self.max_length}
 
 
+def as_position(number):
+    """A position that a backend can count on from: of NumPy's integers Python's, else int32.
+
+    Raises:
+        ValueError: if it is a number of Python or NumPy that is no integer.
+    """
+    if isinstance(number, Integral):
+        return int(number)
+    if isinstance(number, Real):
+        raise ValueError(f"Expected an integer as position. Received: {number!r}.")
+    return ops.cast(number, "int32")
+
+
 def _rows(table, inputs, offset):
     """The rows of a table of positions that belong to `inputs`: `[length, dim]`."""
-    length = inputs.shape[1]
+    length, offset = inputs.shape[1], as_position(offset)
     # An open length is None on TensorFlow, a symbol on JAX.
     is_known = isinstance(length, int) and isinstance(offset, int)
     if is_known and not 0 <= offset <= table.shape[0] - length:
@@ -240,7 +255,7 @@ def _rows(table, inputs, offset):
             f"Expected at most max_length={table.shape[0]} positions. "
             f"Received: length {length} from position {offset} on."
         )
-    positions = ops.arange(ops.shape(inputs)[1], dtype="int32") + ops.cast(offset, "int32")
+    positions = ops.arange(ops.shape(inputs)[1], dtype="int32") + offset
     return ops.cast(ops.take(table, positions, axis=0), inputs.dtype)
 
 

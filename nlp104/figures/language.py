@@ -20,15 +20,15 @@ CONCEPTS = {
     "p": ("#bd7fd6", "#8a3ba6", "#7a2f94", "#8e3fa6", "#eba9f5", "#efb9f7"),  # position
     "r": ("#4a545f", "#5a636d", "#48525d", "#69737d", "#939ea9", "#b7c0ca"),  # residual, plain
 }
-# Of charts: line and ink on a light ground, and on a dark one. The first three stay apart for every
-# kind of colour blindness, and light and dark alternate.
+# Of charts: line and ink on a light ground, and on a dark one. All stay apart for every kind of
+# colour blindness, the first three the most: few charts compare more.
 SERIES = {
     "s1": ("#3b1c95", "#3b1c94", "#7f74f6", "#a99fff"),  # indigo
     "s2": ("#e5559a", "#b02f6f", "#f8638f", "#ff8db3"),  # rose
     "s3": ("#7d740a", "#655d05", "#e5d94c", "#e9dc4b"),  # olive
     "s4": ("#105e63", "#105e62", "#28c1e2", "#4fcbe8"),  # teal
     "s5": ("#6f290d", "#6f290c", "#a9674f", "#d18e76"),  # brown
-    "s6": ("#292e36", "#292e35", "#c8d2d7", "#cfd8de"),  # slate
+    "s6": ("#501d5f", "#501d5e", "#825d99", "#b493c9"),  # plum
 }
 GROUND = {  # light and dark
     "bg": ("#ffffff", "#14181e"),

@@ -130,7 +130,7 @@ def _title(axes):
 def _scale_below(panels):
     """Puts the scale of colours below the panels, where it takes no width; returns its height."""
     images = [picture for axes in panels for picture in axes.collections if picture.colorbar]
-    names = [image.colorbar.ax.get_ylabel() for image in images]
+    names = [image.colorbar.ax.get_ylabel() or image.colorbar.ax.get_xlabel() for image in images]
     for image, name in zip(images, names, strict=True):
         image.colorbar.remove()
         scale(image, panels, location="bottom", shrink=0.6, aspect=30, label=name)

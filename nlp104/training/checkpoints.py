@@ -15,7 +15,7 @@ import h5py
 import keras
 import numpy as np
 
-from nlp104.utils.errors import InputError
+from nlp104.utils.errors import InputError, is_out_of_memory
 from nlp104.utils.files import replacing, require_room
 from nlp104.utils.foreign import parse_json, require_arrays, require_numbers
 
@@ -93,7 +93,7 @@ def load_state(path, model):
 def save_weights(path, model):
     """Save a model's weights in Keras' format, for `model.load_weights`.
 
-    As always with Keras, a compiled model's optimizer is in the file, too: two thirds of it.
+    As always with Keras, a compiled model's optimizer is in the file, too: with Adam two thirds.
 
     Args:
         path: File to write, ending in `.weights.h5`.
@@ -152,6 +152,8 @@ def average_checkpoints(model, paths):
                 total += weight
     except (ValueError, TypeError, OSError, KeyError, RuntimeError) as error:
         model.set_weights(before)
+        if is_out_of_memory(error):
+            raise
         raise InputError(f"{path} is missing, damaged or belongs to another model.") from error
     model.set_weights([total / len(paths) for total in sums])
 
@@ -213,7 +215,9 @@ def _variables(model):
 @contextmanager
 def _without_optimizer(model):
     """For a while Keras, which loads all it finds, finds no optimizer to load."""
-    optimizer = getattr(model, "optimizer", None)
+    if not (optimizer := getattr(model, "optimizer", None)):
+        yield
+        return
     model.optimizer = None
     try:
         yield

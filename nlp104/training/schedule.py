@@ -48,9 +48,9 @@ class WarmupSchedule(keras.optimizers.schedules.LearningRateSchedule):
 
     def __init__(self, peak, warmup_steps=4000, total_steps=None):
         require_number("peak", peak, lambda rate: 0 < rate < math.inf, "a number above 0")
-        [warmup_steps] = require_positive(warmup_steps=warmup_steps)
+        [warmup_steps] = require_positive(warmup_steps=_whole(warmup_steps))
         if total_steps is not None:
-            [total_steps] = require_positive(total_steps=total_steps)
+            [total_steps] = require_positive(total_steps=_whole(total_steps))
         if total_steps is not None and total_steps < warmup_steps:
             raise InputError(
                 "Expected a warm-up no longer than the training. Received: "
@@ -80,3 +80,8 @@ class WarmupSchedule(keras.optimizers.schedules.LearningRateSchedule):
             "warmup_steps": self.warmup_steps,
             "total_steps": self.total_steps,
         }
+
+
+def _whole(number):
+    """4000.0, which arithmetic gives, as 4000; what has a fraction as it is."""
+    return int(number) if isinstance(number, float) and number.is_integer() else number

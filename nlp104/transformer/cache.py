@@ -61,7 +61,7 @@ class LayerCache(NamedTuple):
         Returns:
             A tensor like `x` and the cache with the keys and values of these positions.
         """
-        own, step = self.self_projections, ops.cast(step, "int32")
+        own = self.self_projections
         # Hypotheses share one position.
         positions = ops.arange(ops.shape(x)[1] // self.keys.shape[3], dtype="int32") + step
         written = self.write(step, *attention.project_keys_values(own, x, positions=positions))
@@ -76,7 +76,7 @@ class LayerCache(NamedTuple):
         """
         _, heads, _, num_beams, head_dim = self.keys.shape
         length = ops.shape(keys)[2] // num_beams
-        places = ops.arange(ops.shape(self.keys)[2], dtype="int32") - ops.cast(step, "int32")
+        places = ops.arange(ops.shape(self.keys)[2], dtype="int32") - step
         # Not `ops.slice_update`: on TensorFlow it is compiled by XLA, anew for every shape.
         here = ops.reshape((places >= 0) & (places < length), (-1, 1, 1))
 

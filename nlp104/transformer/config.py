@@ -167,7 +167,8 @@ class TransformerConfig:
         object.__setattr__(self, name, size)  # a plain integer, which JSON can hold
 
     def _require_number(self, name, fits, expected):
-        require_number(name, getattr(self, name), fits, expected, InputError)
+        number = require_number(name, getattr(self, name), fits, expected, InputError)
+        object.__setattr__(self, name, number)
 
     @property
     def key_dim(self):

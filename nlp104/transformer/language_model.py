@@ -5,9 +5,9 @@ from keras import ops
 
 from nlp104.attention.masks import padding_mask
 from nlp104.encoding.embedding import require_token_ids
+from nlp104.encoding.positions import as_position
 from nlp104.transformer.configured_model import ConfiguredModel
 from nlp104.transformer.encoder import Encoder
-from nlp104.utils.arguments import plain
 
 
 @keras.saving.register_keras_serializable(package="nlp104")
@@ -163,7 +163,7 @@ class LanguageModel(ConfiguredModel):
             True
             True
         """
-        step = plain(step)
+        step = as_position(step)
         x = self.embedding(ops.convert_to_tensor(token_ids), offset=step)
         x, cache = self.encoder.step(x, step, cache)
         kernel = self.output_kernel() if output_kernel is None else output_kernel

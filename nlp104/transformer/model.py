@@ -5,11 +5,11 @@ from keras import ops
 
 from nlp104.attention.masks import padding_mask
 from nlp104.encoding.embedding import require_token_ids
+from nlp104.encoding.positions import as_position
 from nlp104.transformer.configured_model import ConfiguredModel
 from nlp104.transformer.decoder import Decoder
 from nlp104.transformer.encoder import Encoder
 from nlp104.transformer.skip_padding import REAL_TOKENS, SkipsPadding, take_positions
-from nlp104.utils.arguments import plain
 
 
 @keras.saving.register_keras_serializable(package="nlp104")
@@ -227,7 +227,7 @@ class Transformer(ConfiguredModel, SkipsPadding):
             True
             True
         """
-        token_ids, step = ops.convert_to_tensor(token_ids), plain(step)
+        token_ids, step = ops.convert_to_tensor(token_ids), as_position(step)
         # Hypotheses are no positions: in the embedding each is a row of its own.
         length = ops.shape(token_ids)[1] // cache[0].keys.shape[3]
         x = self.decoder_embedding(ops.reshape(token_ids, (-1, length)), offset=step)

@@ -70,13 +70,11 @@ class Residual(keras.layers.Layer):
         return (x, *others) if others else x
 
     def compute_output_spec(self, inputs, sub_layer, training=None):
-        if isinstance(sub_layer, keras.layers.Layer):
-            raise ValueError(
-                "In a functional model a sub-layer would be in no layer's keeping, neither trained "
-                "nor saved: expected a Residual in the `call` of a layer or model that has the "
-                f"sub-layer as an attribute. Received: sub_layer={sub_layer.name}."
-            )
-        return super().compute_output_spec(inputs, sub_layer=sub_layer, training=training)
+        raise ValueError(
+            "In a functional model a sub-layer would be in nobody's keeping, neither trained nor "
+            "saved: expected a Residual in the `call` of a layer or model that has the sub-layer "
+            f"as an attribute. Received: a symbolic tensor, {inputs}."
+        )
 
     def get_config(self):
         return {

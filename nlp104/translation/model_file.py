@@ -15,7 +15,7 @@ import keras
 
 from nlp104.transformer.config import TransformerConfig
 from nlp104.transformer.model import Transformer
-from nlp104.utils.errors import InputError
+from nlp104.utils.errors import InputError, is_out_of_memory
 from nlp104.utils.foreign import LARGEST_TEXT, parse_json, require_arrays, require_stored
 
 CONFIG, WEIGHTS = "config.json", "model.weights.h5"
@@ -44,9 +44,9 @@ def load_model(path, dtype=None):
         model = Transformer.from_config({**settings, "dtype": dtype})
         model.load_weights(path)
         return model
-    except MemoryError:
-        raise
     except Exception as error:  # a weight of another shape, an activation that is none, …
+        if is_out_of_memory(error):
+            raise
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise InputError(f"Expected a model in {path}. Received: {reason:.200}") from error
 

@@ -175,11 +175,11 @@ class Translator:
         source_ids.append(END_ID)
         if target is None:
             (written,) = self._search([source_ids], num_beams, length_penalty)
-            target_ids = [i for i in written.tolist() if i != END_ID]
-            target_ids = target_ids[: self.model.max_sequence_length - 1]  # with [START]
+            asked = [i for i in written.tolist() if i]  # [END] is the last, if it came to that
         else:
             (target_ids,) = self._short([self.target_tokenizer.encode(target)], "translation")
-        read, asked = [START_ID, *target_ids], [*target_ids, END_ID]
+            asked = [*target_ids, END_ID]
+        read, target_ids = [START_ID, *asked[:-1]], [i for i in asked if i != END_ID]
         scores = self.model.attention_scores(
             {"encoder_token_ids": np.array([source_ids]), "decoder_token_ids": np.array([read])}
         )

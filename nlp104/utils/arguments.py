@@ -36,7 +36,7 @@ def require_number(name, number, fits, expected, error=ValueError):
         error: The class to raise, where a user of the command line might be wrong.
 
     Returns:
-        The number.
+        The number as Python's, which JSON can hold.
 
     Example:
         >>> from nlp104.utils.arguments import require_number
@@ -46,7 +46,7 @@ def require_number(name, number, fits, expected, error=ValueError):
     # True is an integer to Python, and as a number always a mistake.
     if isinstance(number, bool) or not isinstance(number, Real) or not fits(number):
         raise error(f"`{name}` must be {expected}. Received: {number!r}.")
-    return number
+    return int(number) if isinstance(number, Integral) else float(number)
 
 
 def _integer(name, number, smallest, expected):
@@ -54,14 +54,6 @@ def _integer(name, number, smallest, expected):
         return isinstance(number, Integral) and number >= smallest
 
     return int(require_number(name, number, fits, expected))
-
-
-def plain(number):
-    """An integer of NumPy as one of Python, of which a layer may know the value; else as it is.
-
-    Keras makes a tensor of every other argument of a layer.
-    """
-    return int(number) if isinstance(number, Integral) else number
 
 
 def require_not_negative(**numbers):

@@ -20,3 +20,23 @@ class MissingError(UserError, FileNotFoundError):
 
 class OccupiedError(UserError, FileExistsError):
     """Something stands where an output shall be written."""
+
+
+def is_out_of_memory(error):
+    """Whether memory is what was missing: each backend says so in its own way.
+
+    TensorFlow and PyTorch, on a GPU, have a class of errors for it; JAX, and PyTorch on a CPU, say
+    it in the words of a `RuntimeError`.
+
+    Example:
+        >>> from nlp104.utils.errors import is_out_of_memory
+        >>> is_out_of_memory(RuntimeError("RESOURCE_EXHAUSTED: Out of memory"))
+        True
+        >>> is_out_of_memory(FileNotFoundError("RESOURCE_EXHAUSTED: notes.txt"))
+        False
+    """
+    if isinstance(error, RuntimeError):
+        words = ("RESOURCE_EXHAUSTED", "DefaultCPUAllocator", "out of memory")
+        return any(word in str(error) for word in words)
+    name = type(error).__name__
+    return isinstance(error, MemoryError) or name in ("ResourceExhaustedError", "OutOfMemoryError")
