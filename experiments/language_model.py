@@ -32,17 +32,16 @@ def book():
 
 
 def alphabet(text):
-    """The characters of a text in the order of their ids, which begin with 4."""
-    return sorted(set(text))
+    """From each character of a text to its id; ids 0 to 3 are taken."""
+    return {c: i + 4 for i, c in enumerate(sorted(set(text)))}
 
 
 def split(text):
     """Ids of characters to learn from and to be tested on, and how many ids there are."""
-    characters = alphabet(text)
-    number = {c: i + 4 for i, c in enumerate(characters)}
+    number = alphabet(text)
     parts = np.array_split(np.array([number[c] for c in text], "int32"), 100)
     rest = [part for i, part in enumerate(parts) if i % 10 != 4]
-    return np.concatenate(rest), np.concatenate(parts[4::10]), len(characters) + 4
+    return np.concatenate(rest), np.concatenate(parts[4::10]), len(number) + 4
 
 
 def small_gpt(vocabulary_size, **overrides):
@@ -64,10 +63,11 @@ def score(text, steps, seed):
     model = small_gpt(vocabulary_size)
     seconds = train_on(model, train, steps, seed, peak=4e-3)
     loss = loss_on(model, validation)
-    characters = alphabet(text)
-    prompt = np.array([[characters.index(c) + 4 for c in "The "]])
+    number = alphabet(text)
+    character = {i: c for c, i in number.items()}
+    prompt = np.array([[number[c] for c in "The "]])
     (ids,) = sample(model, prompt, temperature=0.8, seed=seed, max_length=240)
-    said = "".join(characters[i - 4] for i in ids if i > 3)
+    said = "".join(character.get(i, "") for i in ids.tolist())
     return {"loss": round(loss, 3), "CPU seconds": round(seconds), "writes": said}
 
 

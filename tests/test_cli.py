@@ -165,6 +165,11 @@ def test_the_options_of_the_model_reach_it():
     assert (built["source_vocabulary_size"], built["vocabulary_size"]) == (9, 11)
 
 
+NUMBERS = SimpleNamespace(  # a tokenizer whose words are ids
+    encode_batch=lambda sentences: [[*map(int, s.split())] for s in sentences]
+)
+
+
 @pytest.mark.parametrize(
     ("backend", "devices", "lengths"),
     [
@@ -177,24 +182,18 @@ def test_the_options_of_the_model_reach_it():
 def test_there_are_few_shapes_where_each_is_compiled(backend, devices, lengths, monkeypatch):
     monkeypatch.setattr(keras.backend, "backend", lambda: backend)
     monkeypatch.setattr(keras.distribution, "list_devices", lambda: devices)
-    tokenizer = SimpleNamespace(
-        encode_batch=lambda sentences: [[*map(int, s.split())] for s in sentences]
-    )
     pairs = [("4", "4"), ("4 5", "4"), ("", "4")]
-    batches = make_batches(pairs, (tokenizer,) * 2, complete_settings({"batch_size": 1}))
+    batches = make_batches(pairs, (NUMBERS,) * 2, complete_settings({"batch_size": 1}))
     assert {inputs["encoder_token_ids"].shape[1] for inputs, _ in batches} == lengths
 
 
 @pytest.mark.parametrize("compiles", [False, True])
 def test_shapes_that_will_be_compiled_are_counted(compiles, monkeypatch):
     monkeypatch.setattr(cli_train, "compiles_every_shape", lambda: compiles)
-    tokenizer = SimpleNamespace(
-        encode_batch=lambda sentences: [[*map(int, s.split())] for s in sentences]
-    )
     pairs = [("4", "4"), ("4 5", "4")]
     corpus, said = SimpleNamespace(train=pairs, validation=pairs[:1]), []
     settings = complete_settings({"batch_size": 1})
-    training, _ = cli_train._batch(corpus, (tokenizer,) * 2, settings, said.append)
+    training, _ = cli_train._batch(corpus, (NUMBERS,) * 2, settings, said.append)
     counted = f"{len(training.shapes)} shapes, and 1 for validation"
     assert any(counted in line for line in said) == compiles
 

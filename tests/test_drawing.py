@@ -251,12 +251,15 @@ def test_colours_are_names_and_never_numbers():
 # --- can it be read? ---
 
 
+def linear(v):
+    """Amounts of light from shares of sRGB."""
+    return np.where(v <= 0.04045, v / 12.92, ((v + 0.055) / 1.055) ** 2.4)
+
+
 def luminance(colour):
     """WCAG 2.2, relative luminance of "#rrggbb", or of three shares."""
-    if isinstance(colour, str):
-        colour = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
-    shares = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in colour]
-    return float(np.dot(shares, (0.2126, 0.7152, 0.0722)))
+    colour = shares(colour) if isinstance(colour, str) else colour
+    return float(np.dot(linear(colour), (0.2126, 0.7152, 0.0722)))
 
 
 def contrast(one, other):
@@ -315,9 +318,7 @@ SEEN = {
 
 def oklab(colour, seen):
     """Ottosson (2020): a place in a space in which distances are those that are seen."""
-    v = shares(colour)
-    linear = np.where(v <= 0.04045, v / 12.92, ((v + 0.055) / 1.055) ** 2.4)
-    linear = np.clip(np.array(seen) @ linear, 0, 1)
+    light = np.clip(np.array(seen) @ linear(shares(colour)), 0, 1)
     cones = [
         [0.4122214708, 0.5363325363, 0.0514459929],
         [0.2119034982, 0.6806995451, 0.1073969566],
@@ -328,7 +329,7 @@ def oklab(colour, seen):
         [1.9779984951, -2.4285922050, 0.4505937099],
         [0.0259040371, 0.7827717662, -0.8086757660],
     ]
-    return np.array(lab) @ np.cbrt(np.array(cones) @ linear)
+    return np.array(lab) @ np.cbrt(np.array(cones) @ light)
 
 
 def closest(colours, seen):

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from nlp104 import __version__
 from nlp104.cli.options import DATA_HELP, make_parser
-from nlp104.utils.errors import UserError, is_out_of_memory
+from nlp104.utils.errors import UserError, first_line, is_out_of_memory
 from nlp104.utils.quiet import silenced
 
 BUG = 70  # EX_SOFTWARE of BSD's sysexits.h
@@ -130,10 +130,10 @@ def _one_line(error):
             f"Install it, or name another one in KERAS_BACKEND: {', '.join(BACKENDS)}."
         )
     if is_out_of_memory(error):
-        said = (str(error).strip() or type(error).__name__).splitlines()[0]
         return (
-            f"Expected memory for all that is computed at once. Received: {said:.200} Smaller "
-            "batches, fewer beams and shorter sentences need less."
+            "Expected memory for all that is computed at once. Received: "
+            f"{first_line(error):.200} Smaller batches, fewer beams and shorter sentences need "
+            "less."
         )
     if isinstance(error, UnicodeEncodeError):
         return (

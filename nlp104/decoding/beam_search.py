@@ -202,17 +202,16 @@ def search(model, encoder_token_ids, limits, length_penalty, num_steps, num_beam
             cache=cache,
         )
 
-    first = ops.equal(
-        ops.arange(num_beams, dtype="int32"), 0
-    )  # at first the beam holds one hypothesis
+    # At first the beam holds one hypothesis.
+    first = ops.equal(ops.arange(num_beams, dtype="int32"), 0)
+    never = ops.full((batch, num_beams), NEVER, dtype="float32")
     state = BeamState(
         step=ops.convert_to_tensor(0, dtype="int32"),
         active=limits > 0,
         tokens=ops.full((batch, num_beams), START_ID, dtype="int32"),
         history=ops.full((batch, num_beams, num_steps), -1, dtype="int32"),
         beam=ops.zeros((batch, num_beams, num_steps), dtype="int32"),
-        beam_scores=ops.zeros((batch, 1), "float32")
-        + ops.cast(ops.where(first, 0.0, NEVER), "float32"),
+        beam_scores=ops.where(first, 0.0, never),
         finished=ops.zeros((batch, num_best, num_steps), dtype="int32"),
         finished_scores=ops.full((batch, num_best), NEVER, dtype="float32"),
         cache=model.start_cache(encoder_output, num_steps, num_beams),

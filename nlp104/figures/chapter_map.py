@@ -231,8 +231,8 @@ def _draw(topic, folder):
             (bend - shift, cross + shift),
             (RIGHT - BOX / 2, cross + shift),
         ]
-        is_there = not lit_side  # one stack alone has nobody to hand keys and values to
-        drawing.wire(path, concept if is_there else None, strong="cross-attention" in lit)
+        concept = None if lit_side else concept  # one stack alone hands nothing over
+        drawing.wire(path, concept, strong="cross-attention" in lit)
     for number, name in enumerate(reversed(decoder)):
         sub_layer(name, RIGHT, high + number * step, 1)
     for number, name in enumerate(reversed(encoder)):

@@ -55,16 +55,18 @@ PATTERNS = (
     + "</defs></svg>"
 )
 ROLES = ("", "-line", "-ink")
-TOKENS = GROUND | {
-    name + role: (colours[place], colours[place + 3])
-    for name, colours in CONCEPTS.items()
-    for place, role in enumerate(ROLES)
-}
-TOKENS |= {
-    name + role: (colours[place], colours[place + 2])
-    for name, colours in SERIES.items()
-    for place, role in enumerate(ROLES[1:])
-}
+
+
+def _by_role(palette, roles):
+    """From the name of each colour in each role to it, on a light ground and on a dark one."""
+    return {
+        name + role: (colours[place], colours[place + len(roles)])
+        for name, colours in palette.items()
+        for place, role in enumerate(roles)
+    }
+
+
+TOKENS = GROUND | _by_role(CONCEPTS, ROLES) | _by_role(SERIES, ROLES[1:])
 # Who says that the page is dark: the book, Colab, JupyterLab, VS Code; without them the system.
 DARK = (
     'html[data-theme="dark"] .nlp104',

@@ -1,5 +1,7 @@
 """What the package's models have in common: they are made from a configuration."""
 
+import keras
+
 from nlp104.attention.lora import MATRICES
 from nlp104.attention.multi_head import MultiHeadAttention
 from nlp104.encoding.embedding import TokenAndPositionEmbedding
@@ -150,6 +152,11 @@ class ConfiguredModel(TokenMeanLoss):
         return {**super().get_config(), **self.config.to_dict(), **lora}
 
     # The two ends, as the configuration wants them.
+
+    def compute_output_spec(self, inputs, training=None):
+        # Logits are float32, whatever the model computes in.
+        shapes = keras.tree.map_structure(lambda ids: ids.shape, inputs)
+        return keras.KerasTensor(self.compute_output_shape(shapes), "float32")
 
     def _embedding(self, vocabulary_size, name):
         positions = self.config.positions

@@ -172,8 +172,5 @@ class LanguageModel(ConfiguredModel):
     def compute_output_shape(self, token_ids_shape):
         return (*token_ids_shape, self.vocabulary_size)
 
-    def compute_output_spec(self, token_ids, training=None):
-        return keras.KerasTensor(self.compute_output_shape(token_ids.shape), "float32")
-
     def get_config(self):
         return {**super().get_config(), "causal": self.causal}

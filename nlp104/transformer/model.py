@@ -240,10 +240,6 @@ class Transformer(ConfiguredModel, SkipsPadding):
         places = input_shape.get(REAL_TOKENS, input_shape["decoder_token_ids"])
         return (*places, self.vocabulary_size)
 
-    def compute_output_spec(self, inputs, training=None):
-        shapes = {name: ids.shape for name, ids in inputs.items()}
-        return keras.KerasTensor(self.compute_output_shape(shapes), "float32")
-
     def load_own_variables(self, store):
         # Files from before the output head was a layer hold its variables here.
         if store.keys():

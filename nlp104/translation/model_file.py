@@ -15,7 +15,7 @@ import keras
 
 from nlp104.transformer.config import TransformerConfig
 from nlp104.transformer.model import Transformer
-from nlp104.utils.errors import InputError, is_out_of_memory
+from nlp104.utils.errors import InputError, first_line, is_out_of_memory
 from nlp104.utils.foreign import LARGEST_TEXT, parse_json, require_arrays, require_stored
 
 CONFIG, WEIGHTS = "config.json", "model.weights.h5"
@@ -47,8 +47,9 @@ def load_model(path, dtype=None):
     except Exception as error:  # a weight of another shape, an activation that is none, …
         if is_out_of_memory(error):
             raise
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise InputError(f"Expected a model in {path}. Received: {reason:.200}") from error
+        raise InputError(
+            f"Expected a model in {path}. Received: {first_line(error):.200}"
+        ) from error
 
 
 def _look(path):

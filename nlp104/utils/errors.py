@@ -25,8 +25,8 @@ class OccupiedError(UserError, FileExistsError):
 def is_out_of_memory(error):
     """Whether memory is what was missing: each backend says so in its own way.
 
-    TensorFlow and PyTorch, on a GPU, have a class of errors for it; JAX, and PyTorch on a CPU, say
-    it in the words of a `RuntimeError`.
+    TensorFlow has a class of errors for it; JAX and PyTorch say it in the words of a
+    `RuntimeError`.
 
     Example:
         >>> from nlp104.utils.errors import is_out_of_memory
@@ -38,5 +38,15 @@ def is_out_of_memory(error):
     if isinstance(error, RuntimeError):
         words = ("RESOURCE_EXHAUSTED", "DefaultCPUAllocator", "out of memory")
         return any(word in str(error) for word in words)
-    name = type(error).__name__
-    return isinstance(error, MemoryError) or name in ("ResourceExhaustedError", "OutOfMemoryError")
+    return isinstance(error, MemoryError) or type(error).__name__ == "ResourceExhaustedError"
+
+
+def first_line(error):
+    r"""The first line of what an error says, or its kind if it says nothing.
+
+    Example:
+        >>> from nlp104.utils.errors import first_line
+        >>> first_line(ValueError("Too long.\nAnd more.")), first_line(KeyError())
+        ('Too long.', 'KeyError')
+    """
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
