@@ -260,6 +260,25 @@ def test_a_folded_cell_shows_its_picture_before_its_code():
     assert [len(each.children) for each in cells] == [2, 2, 2, 2, 1, 2, 2]
 
 
+def test_neighbours_that_answer_a_question_lie_under_one_cover():
+    def cell(*tags, output=True):
+        code = nodes.literal_block("", "ask()", nb_element="cell_code_source")
+        said = nodes.container("", nodes.paragraph("", "4"), nb_element="cell_code_output")
+        children = [code, said] if output else [code]
+        return nodes.container("", *children, nb_element="cell_code", classes=["cell", *tags])
+
+    first, second, third = (cell("tag_predict") for _ in range(3))
+    plain, silent = cell(), cell("tag_predict", output=False)
+    page = new_document("page")
+    page += nodes.section("", nodes.paragraph("", "?"), first, second, plain, silent, third)
+    script(BOOK / "_ext" / "cells.py").GuessFirst(page).run()
+    (section,) = page.children
+    covers = [each for each in section.children if "guess" in each["classes"]]
+    assert [cover.children for cover in covers] == [[first, second], [third]]
+    buttons = [each.astext().count("checkbox") for each in (first, second, plain, silent, third)]
+    assert buttons == [2, 0, 0, 0, 2]  # one for this cover, one for all of the page
+
+
 def test_what_others_write_can_be_heard():
     cell = '<summary aria-label="Toggle hidden content">\n<p>Draw it</p>\n</summary>'
     signature = "f(<dl>\n<dd><em>x</em>,</dd>\n</dl>\n)<dl>\n<dt>a</dt>\n<dd>b</dd>\n</dl>"

@@ -129,6 +129,12 @@ def rewrite(notebook, index, source):
     notebook.cells[index].source = source
 
 
+def ask_in_vain(notebook):
+    rewrite(notebook, 0, "**Predict** it.")
+    retag(notebook, 4, "predict")
+    swap_outputs(notebook, 4)
+
+
 BREAKAGES = [
     ("first code cell is not the set-up cell", lambda n: n.cells.pop(1)),
     ("second code cell is not the map", lambda n: rewrite(n, 2, "chapter_map('masks')")),
@@ -153,6 +159,8 @@ BREAKAGES = [
     ("cell 5 steers nbval with a comment", lambda n: rewrite(n, 4, "#NBVAL_SKIP\nprint(4)")),
     ("cell 5 is tagged nbval-skip", lambda n: retag(n, 4, "nbval-skip")),
     ("cell 5 is tagged skip-execution", lambda n: retag(n, 4, "skip-execution")),
+    ("cell 5 is tagged predict, and answers no", lambda n: retag(n, 4, "predict")),
+    ("cell 5 is tagged predict, and answers no", ask_in_vain),
     ("cell 7 is folded and has no title", lambda n: rewrite(n, 6, "print(4)")),
     ("cell 8 is a solution that is not tagged", lambda n: retag(n, 7)),
     ("cell 5 checks something", lambda n: rewrite(n, 4, "x = 4\nassert x == 4")),
@@ -199,6 +207,13 @@ def test_other_forms_are_reported(change):
     text = notebooks.canonical(good())
     assert change(text) != text
     assert "it is not in canonical form: make execute" in notebooks.problems(change(text))
+
+
+def test_a_cell_may_answer_the_question_of_the_last_text():
+    notebook = good()
+    rewrite(notebook, 0, "**Predict** it.")
+    retag(notebook, 4, "predict")
+    assert notebooks.problems(notebooks.canonical(notebook)) == []
 
 
 def test_foreign_file_is_reported():

@@ -167,7 +167,14 @@ def problems(text):
             found.append(
                 f"after its code cell {number + 1}, which is not compared, none states facts"
             )
+    question = None  # the last one
     for number, cell in enumerate(notebook.cells, start=1):
+        if cell.cell_type == "markdown":
+            question = "**Predict" in cell.source
+        elif "predict" in cell.metadata.get("tags", []) and not (question and cell.outputs):
+            found.append(
+                f"its cell {number} is tagged predict, and answers no **Predict** of the text"
+            )
         check = code_problems if cell.cell_type == "code" else text_problems
         found += [f"its cell {number} {problem}" for problem in check(cell)]
     return found

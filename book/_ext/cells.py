@@ -70,6 +70,50 @@ def draws(cell) -> bool:
     )
 
 
+# Two checkboxes that the style sheet turns into buttons: no script has to be loaded for them.
+GUESS = (
+    '<div class="guess-controls">'
+    '<label><input type="checkbox" class="guess-made">Made your guess? Look.</label>'
+    '<label><input type="checkbox" class="guess-all">show all on this page</label>'
+    "</div>"
+)
+
+
+class GuessFirst(SphinxPostTransform):
+    """Covers the outputs that answer a question, tagged `predict`, until the reader wants them.
+
+    Neighbours answer the same question, and are uncovered together.
+    """
+
+    default_priority = 201  # once the pictures stand first
+    formats = ("html",)
+
+    def run(self, **kwargs):
+        """Put such cells into a frame of their own."""
+        for cell in [*self.document.findall(nodes.container)]:
+            output = output_of(cell)
+            if output is None or "tag_predict" not in cell["classes"]:
+                continue
+            siblings = cell.parent.children
+            before = siblings[siblings.index(cell) - 1]
+            if "guess" in before.get("classes", ()):
+                cell.parent.remove(cell)
+                before += cell
+            else:
+                output.insert(0, nodes.raw("", GUESS, format="html"))
+                frame = nodes.container(classes=["guess"])
+                cell.replace_self(frame)
+                frame += cell
+
+
+def output_of(cell):
+    """The container of what a cell puts out; `None` if there is none."""
+    found = (
+        n for n in cell.children if n.get("nb_element") == "cell_code_output"
+    )
+    return next(found, None) if cell.get("nb_element") == "cell_code" else None
+
+
 def mark_columns(app, doctree) -> None:
     """Tell outputs that are set in columns: on a phone they scroll, where prose would wrap."""
     for output in doctree.findall(nodes.literal_block):
@@ -99,6 +143,7 @@ def setup(app):
     """Connect all of the above; called by Sphinx."""
     app.add_directive("drawn", Drawn)
     app.add_post_transform(PicturesFirst)
+    app.add_post_transform(GuessFirst)
     app.connect("doctree-read", label_folded_cells)
     app.connect("doctree-read", mark_columns)
     app.connect("doctree-read", link_to_pages)

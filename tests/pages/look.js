@@ -13,6 +13,13 @@
     return `<${tag} class="${element.getAttribute("class") || ""}"> ${text}`;
   };
 
+  // Answers lie under covers; a button takes them all away, and the rest looks at what was below.
+  const answers = [...document.querySelectorAll(".guess .cell_output > .output")];
+  if (answers.some(shown)) problems.push("an answer is seen before the guess");
+  document.querySelector(".guess-all")?.click();
+  const covered = answers.filter((answer) => !shown(answer));
+  if (covered.length) problems.push(`under a cover for ever: ${covered.map(name)}`);
+
   // Mathematics: wait until it is set, then every formula must hold a typeset one.
   const formulas = [...document.querySelectorAll(".math")];
   if (formulas.length) {
