@@ -121,6 +121,15 @@ def mark_columns(app, doctree) -> None:
             output["classes"].append("columns")
 
 
+def quieten_checks(app, doctree) -> None:
+    """Tell outputs that only say what was checked: they stand in the margin of attention."""
+    for output in doctree.findall(nodes.literal_block):
+        if "output" in output["classes"] and output.astext().startswith(
+            "Checked:"
+        ):
+            output["classes"].append("checked")
+
+
 def in_columns(text) -> bool:
     """Whether at least two lines have a gap in them, as tables made of spaces do.
 
@@ -146,5 +155,6 @@ def setup(app):
     app.add_post_transform(GuessFirst)
     app.connect("doctree-read", label_folded_cells)
     app.connect("doctree-read", mark_columns)
+    app.connect("doctree-read", quieten_checks)
     app.connect("doctree-read", link_to_pages)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -26,7 +26,7 @@ nlp104.share("evolution", ({ write }) => {
     return (
       "Two questions at once. Head 1 asks for an adjective, head 2 for the nouns of the " +
       "sentence, and $W_O$ adds up their votes: **it** is the " +
-      `**${noun}** ([v|**${write(poll.most)}**]).`
+      `**${noun}**, which has most of them ([v|**${write(poll.most)}**]).`
     );
   }
 
@@ -40,9 +40,8 @@ nlp104.share("evolution", ({ write }) => {
       `Somebody outside asks: what here can be ${name}? A small network scores every word, ` +
         `and the answer is their mean. It finds ${word} (${weight}), but only because the ` +
         `question already says that it ${ending === "wide" ? "is a place" : "lives"}.`,
-      "A score is a dot product now: nothing to learn, one multiplication. With long vectors it " +
-        `is all or nothing: ${weight} for ${word}, and where the softmax is so sure, ` +
-        "hardly anything can still be learned.",
+      "A score is a dot product now: nothing to learn, one multiplication. The numbers of the " +
+        `question are as large as 8, so it is all or nothing: ${weight} for ${word}.`,
       `Divided by √8 the scores are calmer: ${word} gets ${weight}, the others keep a share, ` +
         "and a mistake can still be mended.",
       "A matrix of queries: both questions are answered by one product, and no row notices the " +
