@@ -13,6 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 import yaml
+from browser import needs_browser, visit
 from docutils import nodes
 from docutils.utils import new_document
 
@@ -277,6 +278,43 @@ def test_neighbours_that_answer_a_question_lie_under_one_cover():
     assert [cover.children for cover in covers] == [[first, second], [third]]
     buttons = [each.astext().count("checkbox") for each in (first, second, plain, silent, third)]
     assert buttons == [2, 0, 0, 0, 2]  # one for this cover, one for all of the page
+
+
+COVERED = """<!doctype html><html lang="en"><title>A page</title><style>{style}</style>
+<div class="guess"><div class="cell"><div class="cell_output">{buttons}<p>4</p></div></div>
+<div class="cell"><div class="cell_output"><p>5</p></div></div></div>
+<details><summary>Answer</summary>It is 6.</details>
+<div class="guess"><div class="cell"><div class="cell_output">{buttons}<p>6</p></div></div></div>
+<div class="guess"><div class="cell"><div class="cell_output">{buttons}<p>7</p></div></div></div>"""
+
+
+@needs_browser
+def test_an_answer_is_covered_until_the_reader_wants_it(tmp_path):
+    buttons = script(BOOK / "_ext" / "cells.py").GUESS
+    style = (BOOK / "assets" / "house" / "guess.css").read_text(encoding="utf-8")
+    page = tmp_path / "page.html"
+    page.write_text(COVERED.format(style=style, buttons=buttons), encoding="utf-8")
+    see = "[...document.querySelectorAll('p')].map((p) => getComputedStyle(p).visibility)"
+
+    async def seen(tab):
+        return [state == "visible" for state in await tab.run(see)]
+
+    press = "document.querySelectorAll('{}')[{}].click()"
+
+    async def read(tab):
+        await tab.open(page.as_uri(), 390, "light")  # looks at all, and so has uncovered it
+        await tab.run(press.format(".guess-all", 0))
+        assert await seen(tab) == [False, False, False, False]
+        await tab.run(press.format(".guess-made", 0))  # of two outputs
+        assert await seen(tab) == [True, True, False, False]
+        await tab.run(press.format("summary", 0))  # who reads the answer in words may see it, too
+        assert await seen(tab) == [True, True, True, False]
+        await tab.run(press.format("summary", 0))
+        assert await seen(tab) == [True, True, False, False]
+        await tab.run(press.format(".guess-all", 1))
+        assert await seen(tab) == [True, True, True, True]
+
+    visit(read)
 
 
 def test_what_others_write_can_be_heard():
