@@ -2,12 +2,13 @@
 
 import gzip
 import re
-from itertools import combinations, pairwise
+from itertools import pairwise
 
 import keras
 import matplotlib as mpl
 import numpy as np
 import pytest
+from seen_colours import contrast
 
 from nlp104.figures import explore, layouts, plots, style
 from nlp104.figures.language import CONCEPTS, TOKENS, with_tokens
@@ -24,21 +25,6 @@ def cells(axes):
 
 def ticks(axis):
     return [label.get_text() for label in axis.get_ticklabels()]
-
-
-def lightness(rgb):
-    """CIE L* of sRGB colours [..., 3]."""
-    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
-    luminance = linear @ [0.2126, 0.7152, 0.0722]
-    return np.where(luminance > 0.008856, 116 * np.cbrt(luminance) - 16, 903.3 * luminance)
-
-
-def contrast(one, other):
-    def luminance(color):
-        return ((lightness(np.array(mpl.colors.to_rgb(color))) + 16) / 116) ** 3
-
-    high, low = sorted([luminance(one), luminance(other)], reverse=True)
-    return (high + 0.05) / (low + 0.05)
 
 
 # --- matrices ---
@@ -596,39 +582,6 @@ def test_the_weights_colours_run_evenly_from_nothing_to_full():
     steps = np.diff(style.tint("a")(np.linspace(0, 1, 65))[:, 3])
     assert steps.min() > 0
     assert steps.max() < 2 * steps.mean()
-
-
-# Machado, Oliveira & Fernandes (2009): what a dichromat sees, on linear RGB.
-SEEN_BY = {
-    "protanope": [[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]],
-    "deuteranope": [[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]],
-    "tritanope": [[1.256, -0.077, -0.179], [-0.078, 0.931, 0.148], [0.005, 0.691, 0.304]],
-    "most people": np.eye(3),
-}
-
-
-LINES = [f"{concept}-line" for concept in CONCEPTS]
-
-
-@pytest.mark.parametrize("theme", range(2))
-@pytest.mark.parametrize("eye", SEEN_BY)
-def test_lines_can_be_told_apart_by_every_eye(eye, theme):
-    colours = np.array([mpl.colors.to_rgb(TOKENS[name][theme]) for name in LINES])
-    seen = np.clip(colours**2.2 @ np.array(SEEN_BY[eye]).T, 0, 1) ** (1 / 2.2)
-    for one, other in combinations(seen, 2):
-        assert np.linalg.norm(one - other) > 0.09
-
-
-@pytest.mark.parametrize("theme", range(2))
-def test_every_role_of_a_colour_is_strong_enough(theme):
-    """WCAG 2.2: 3 to 1 for lines, 4.5 to 1 for words."""
-    ground = TOKENS["bg"][theme]
-    for concept in CONCEPTS:
-        assert contrast(TOKENS[f"{concept}-line"][theme], ground) >= 3, concept
-        assert contrast(TOKENS[f"{concept}-ink"][theme], ground) >= 4.5, concept
-    assert contrast(TOKENS["ink"][theme], ground) > 12
-    assert contrast(TOKENS["muted"][theme], ground) >= 4.5
-    assert contrast(TOKENS["edge"][theme], ground) >= 3
 
 
 def test_every_light_colour_is_one_token():

@@ -1,0 +1,97 @@
+"""The colours of figures: words can be read on them, and what differs is seen to differ."""
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from seen_colours import contrast, linear, shares
+
+from nlp104.figures.language import CONCEPTS, SERIES, TOKENS
+
+
+@pytest.mark.parametrize("theme", range(2), ids=["light", "dark"])
+def test_ink_can_be_read_on_the_strongest_tint(theme):
+    tokens = {name: colours[theme] for name, colours in TOKENS.items()}
+    for concept in CONCEPTS:
+        for cap in np.linspace(0, float(tokens["cap"]), 12):
+            seen = (1 - cap) * shares(tokens["bg"]) + cap * shares(tokens[concept])
+            assert contrast(tokens["ink"], seen) >= 4.5, (concept, cap)
+    for ground in ("cell", "hide", "soft", "line"):  # `line` is where a pointer rests
+        assert contrast(tokens["ink"], tokens[ground]) >= 4.5
+    assert contrast(tokens["ink"], tokens["bg"]) > 12
+    assert min(contrast(tokens["muted"], tokens[ground]) for ground in ("hide", "bg")) >= 4.5
+    assert contrast(tokens["bg"], tokens["ink"]) >= 4.5  # what is chosen is turned over
+    assert min(contrast(tokens[of], tokens["bg"]) for of in ("focus", "edge")) >= 3
+
+
+@pytest.mark.parametrize("theme", range(2), ids=["light", "dark"])
+@pytest.mark.parametrize("name", [*CONCEPTS, *SERIES])
+def test_lines_and_words_stand_out_from_the_ground(name, theme):
+    ground = TOKENS["bg"][theme]
+    assert contrast(TOKENS[f"{name}-line"][theme], ground) >= 3
+    assert contrast(TOKENS[f"{name}-ink"][theme], ground) >= 4.5
+
+
+# Machado, Oliveira and Fernandes (2009): what is seen without one of three kinds of cones.
+SEEN = {
+    "all cones": np.eye(3),
+    "protanopia": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "deuteranopia": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ],
+    "tritanopia": [
+        [1.255528, -0.076749, -0.178779],
+        [-0.078411, 0.930809, 0.147602],
+        [0.004733, 0.691367, 0.303900],
+    ],
+}
+
+
+def oklab(colour, seen):
+    """Ottosson (2020): a place in a space in which distances are those that are seen."""
+    light = np.clip(np.array(seen) @ linear(shares(colour)), 0, 1)
+    cones = [
+        [0.4122214708, 0.5363325363, 0.0514459929],
+        [0.2119034982, 0.6806995451, 0.1073969566],
+        [0.0883024619, 0.2817188376, 0.6299787005],
+    ]
+    lab = [
+        [0.2104542553, 0.7936177850, -0.0040720468],
+        [1.9779984951, -2.4285922050, 0.4505937099],
+        [0.0259040371, 0.7827717662, -0.8086757660],
+    ]
+    return np.array(lab) @ np.cbrt(np.array(cones) @ light)
+
+
+def closest(colours, seen):
+    """The distance of the two colours that are most alike."""
+    places = [oklab(colour, seen) for colour in colours]
+    return min(np.linalg.norm(a - b) for a, b in combinations(places, 2))
+
+
+@pytest.mark.parametrize("theme", range(2), ids=["light", "dark"])
+@pytest.mark.parametrize("cones", SEEN)
+def test_what_a_chart_compares_can_be_told_apart(cones, theme):
+    colours = [TOKENS[f"{name}-line"][theme] for name in SERIES]
+    assert closest(colours[:3], SEEN[cones]) >= 0.15
+    assert closest(colours, SEEN[cones]) >= 0.065
+
+
+@pytest.mark.parametrize("theme", range(2), ids=["light", "dark"])
+@pytest.mark.parametrize("cones", SEEN)
+def test_concepts_can_be_told_apart(cones, theme):
+    assert closest([TOKENS[f"{name}-line"][theme] for name in CONCEPTS], SEEN[cones]) >= 0.05
+
+
+@pytest.mark.parametrize("theme", range(2), ids=["light", "dark"])
+def test_what_a_chart_compares_looks_like_nothing_else(theme):
+    """Neither like a concept nor like what is written or expected."""
+    for name, other in product(SERIES, [*(f"{c}-line" for c in CONCEPTS), "ink", "muted"]):
+        pair = [TOKENS[f"{name}-line"][theme], TOKENS[other][theme]]
+        assert closest(pair, np.eye(3)) >= 0.075, (name, other)
