@@ -23,7 +23,7 @@ nlp104.share("masked_attention", ({ write, largest }) => {
     const framed = answer ? `, [a|**${write(answer)}**] on ${target} itself (framed)` : "";
     return (
       `A leak: row ${name} must write ${target}, and ${lies}${framed}. ` +
-      "A model that is trained like this learns to copy."
+      "A model that is trained like this reads the answer off."
     );
   }
 
