@@ -2,7 +2,7 @@
 
     python -m experiments.depth
 
-writes ``results/depth/losses.json``: the training loss of five stacks that differ in nothing else,
+writes ``results/depth/losses.json``: the training loss of seven stacks that differ in nothing else,
 with three seeds each, on lines of random words that are to be said backwards. Every step sees new
 lines, so the loss is that of lines never seen before. The chapter on skip connections draws it.
 """
@@ -30,6 +30,8 @@ VARIANTS = {
     "skips, no norm": {"skips": True, "norm": None},
     "no skips, post-norm": {"skips": False, "norm": "post"},
     "skips, post-norm, smaller start": {"skips": True, "norm": "post", "gain": 2**-0.5},
+    "skips, no norm, smaller start": {"skips": True, "norm": None, "gain": 2**-0.5},
+    "no skips, post-norm, smaller start": {"skips": False, "norm": "post", "gain": 2**-0.5},
 }
 
 
