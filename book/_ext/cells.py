@@ -94,9 +94,9 @@ class GuessFirst(SphinxPostTransform):
             output = output_of(cell)
             if output is None or "tag_predict" not in cell["classes"]:
                 continue
-            siblings = cell.parent.children
-            before = siblings[siblings.index(cell) - 1]
-            if "guess" in before.get("classes", ()):
+            place = cell.parent.index(cell)
+            before = cell.parent[place - 1] if place else cell
+            if "guess" in before["classes"]:
                 cell.parent.remove(cell)
                 before += cell
             else:
