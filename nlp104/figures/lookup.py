@@ -42,7 +42,7 @@ class _Layout(NamedTuple):
 
 
 PAGE = _Layout(WIDE, 13, (0, 228, 104), 130, 156, 128, 346, "words in common", 424, 516, 96)
-PHONE = _Layout(NARROW, 14, (14, 88, 92), 4, 14, 124, 157, "shared", 174, 254, 140)
+PHONE = _Layout(NARROW, 14, (14, 88, 92), 4, 14, 124, 157, "hits", 174, 254, 140)
 
 
 def fits():
