@@ -182,7 +182,7 @@ def plan(data):
         "versions": software_versions("tensorflow"),
         "a pair": pair,
         "days": {
-            name: {str(n): float(f"{epoch_days(weights, tokens, n):.2g}") for n in (1, 8, 1000)}
+            name: {str(n): float(f"{epoch_days(weights, tokens, n):.3g}") for n in (1, 8, 1000)}
             for name, weights in SIZES.items()
         },
         "MB/s to the disk": round(megabytes_per_second()),
