@@ -12,7 +12,7 @@ HTML := book/_build/html
 START := $(shell date +%s)
 
 # Keep what Python has compiled, also where containers say not to: importing TensorFlow then takes
-# 3 seconds instead of 9, and the tests start Python hundreds of times.
+# 3 seconds instead of 9, in every kernel and every process that a test starts.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
