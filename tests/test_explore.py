@@ -13,6 +13,7 @@ from browser import needs_browser
 from explore_page import write
 
 from nlp104.attention.masks import masked_softmax
+from nlp104.data.grammar.lexicon import NOUNS
 from nlp104.figures import explore, results
 from nlp104.figures.drawing import Drawing
 from nlp104.figures.explore.explorable import Explorable
@@ -37,6 +38,7 @@ SCENES = (
     "decoding",
     "family_tree",
     "devices",
+    "word_map",
 )
 WIDTHS = (1280, 782, 390, 320)
 EVIL = "<img src=x onerror='evil = 1'> & \"</script><script>evil = 1</script><!--<script>\""
@@ -74,6 +76,9 @@ def figures(load_once):
         "decoding": explore.decoding(),
         "family_tree": explore.family_tree(),
         "devices": explore.devices(),
+        "word_map": explore.word_map(
+            NOUNS[:24], {name: rng.normal(size=(24, 64)) for name in ("by lot", "near", "far")}
+        ),
     }
 
 

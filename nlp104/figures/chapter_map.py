@@ -17,7 +17,7 @@ from nlp104.utils.scripts import style_sheet
 PARTS = {
     "English": ("part3/data-and-batches", "r"),
     "French so far": ("part3/data-and-batches", "r"),
-    "embedding": ("part2/positions", "r"),
+    "embedding": ("part1/words-as-vectors", "r"),
     "positions": ("part2/positions", "p"),
     "self-attention": ("part1/multi-head-attention", "a"),
     "masked self-attention": ("part2/masks", "a"),
@@ -52,6 +52,9 @@ TOPICS = {
     "the whole": Topic(
         EVERYTHING,
         "English words go in on the left, French words come out on the right.",
+    ),
+    "words": Topic(
+        ("embedding",), "Every word is looked up in a table, and becomes a row of numbers."
     ),
     "attention": Topic(
         ATTENTIONS,

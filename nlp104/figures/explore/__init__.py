@@ -26,6 +26,7 @@ from nlp104.figures.explore.softmax_lab import softmax_lab
 from nlp104.figures.explore.trained_heads import trained_heads
 from nlp104.figures.explore.translator import translator
 from nlp104.figures.explore.wires import wires
+from nlp104.figures.explore.word_map import word_map
 
 __all__ = [
     "decoding",
@@ -45,4 +46,5 @@ __all__ = [
     "trained_heads",
     "translator",
     "wires",
+    "word_map",
 ]

@@ -1,0 +1,62 @@
+// Where the words stand: as near as can be to their places on the map, none on another.
+nlp104.share("word_map", ({ limit }) => {
+  const HIGH = 28; // of a word
+  const GAP = 8;
+  const EDGE = 4; // of the map, for the rings
+  const ROUNDS = 400;
+
+  // Two words that overlap move apart, in the direction in which the smaller part of them does.
+  function part(a, b, { map, foot }) {
+    const across = (a.w + b.w) / 2 + GAP;
+    const down = HIGH + GAP;
+    const [x, y] = [b.x - a.x, b.y - a.y];
+    const over = [1 - Math.abs(x) / across, 1 - Math.abs(y) / down];
+    if (Math.min(...over) <= 0) return;
+    const by = over.map((share, i) => (share * [across, down][i]) / 2);
+    const sideways = over[0] < over[1];
+    const way = (sideways ? x : y) < 0 ? -1 : 1;
+    for (const [word, sign] of [
+      [a, -way],
+      [b, way],
+    ]) {
+      if (sideways)
+        word.x = limit(word.x + sign * by[0], word.w / 2 + EDGE, map - word.w / 2 - EDGE);
+      else word.y = limit(word.y + sign * by[1], HIGH / 2 + EDGE, foot - HIGH / 2 - EDGE);
+    }
+  }
+
+  function spread({ words }, { places }, { map, foot, letter }) {
+    const set = words.map((word, i) => {
+      const w = letter * word.length + 18;
+      const [x, y] = places[i];
+      return {
+        w,
+        x: w / 2 + EDGE + x * (map - w - 2 * EDGE),
+        y: HIGH / 2 + EDGE + (1 - y) * (foot - HIGH - 2 * EDGE),
+      };
+    });
+    for (let round = 0; round < ROUNDS; round++)
+      set.forEach((a, i) => set.slice(i + 1).forEach((b) => part(a, b, { map, foot })));
+    return set.map(({ x, y, w }) => ({ x: x - w / 2, y: y - HIGH / 2, w, h: HIGH }));
+  }
+
+  // The map, and beside it, or below, a list for each table.
+  function layout({ tables, count }, width) {
+    const slim = width < 560;
+    const map = slim ? width : Math.round(0.64 * width);
+    const foot = slim ? 400 : 380;
+    const list = slim
+      ? { x: 0, y: foot + 84, w: (width - 12 * (tables.length - 1)) / tables.length, across: true }
+      : { x: map + 28, y: 10, w: width - map - 28, across: false };
+    const high = 30 + 24 * count; // of a list
+    const lists = tables.map((_, i) => ({
+      x: list.x + (list.across ? i * (list.w + 12) : 0),
+      y: list.y + (list.across ? 0 : i * (high + 26)),
+      w: list.w,
+    }));
+    const bottom = Math.max(foot + 36, lists.at(-1).y + high);
+    return { width, slim, map, foot, letter: slim ? 7 : 7.6, size: slim ? 12 : 13, lists, bottom };
+  }
+
+  return { layout, spread };
+});

@@ -1,0 +1,95 @@
+// A map of nouns for each table of vectors, and the nearest of the chosen noun.
+nlp104.scene("word_map", (data, { limit, sum, area, token, line, label, word_map }) => {
+  const { layout, spread, lists } = word_map;
+  const { words, kinds, feminine, tables, count } = data;
+
+  // The nearest words of one: [its number, the cosine], the nearest first.
+  const nearest = ({ cosines }, i) =>
+    cosines[i]
+      .map((cosine, j) => [j, cosine])
+      .filter(([j]) => j !== i)
+      .sort(([, a], [, b]) => b - a)
+      .slice(0, count);
+
+  // How many of a word's nearest are like it.
+  const like = (table, i, of) => nearest(table, i).filter(([j]) => of[j] === of[i]).length;
+  const share = (table, of) =>
+    Math.round((100 * sum(words.map((_, i) => like(table, i, of)))) / (count * words.length));
+
+  const french = (i) => `${data.french[i]}, ${feminine[i] ? "feminine" : "masculine"}`;
+
+  function caption(table, i) {
+    const found = nearest(table, i).map(([j]) => words[j]);
+    return (
+      `**${words[i]}** (${kinds[i]}; in French ${french(i)}). Nearest: ${found.join(", ")}. ` +
+      `**${like(table, i, kinds)}** of ${count} are of its kind, ` +
+      `**${like(table, i, feminine)}** of its gender; over all ${words.length} words, ` +
+      `**${share(table, kinds)} %** and **${share(table, feminine)} %**.`
+    );
+  }
+
+  function pill({ chosen, size, now, near }, place, i) {
+    const { x, y, w, h } = place;
+    const ring = { x: x - 3, y: y - 3, w: w + 6, h: h + 6 };
+    const found = near(now).some(([j]) => j === i);
+    return [
+      found && area(`ring${i}`, ring, { outline: true, radius: 13 }),
+      token(`word${i}`, place, {
+        word: words[i],
+        size,
+        dashed: feminine[i],
+        chosen: i === chosen,
+        act: `word:${i}`,
+        at: `w:0:${i}`,
+        first: i === chosen,
+        pressed: i === chosen,
+        says: `${words[i]}, in French ${french(i)}`,
+      }),
+    ];
+  }
+
+  const legend = ({ foot, slim }) => [
+    token("sample", { x: 0, y: foot + 14, w: 30, h: 18 }, { word: "", dashed: true }),
+    label("legend", 38, foot + 23, "feminine in French", { size: slim ? 12 : 13, muted: true }),
+  ];
+
+  function draw(state, width) {
+    const now = limit(state.step, 0, tables.length - 1);
+    const chosen = words[state.word] ? state.word : 0;
+    const at = layout(data, width);
+    const near = (table) => nearest(tables[table], chosen);
+    const view = { ...data, ...at, now, chosen, near };
+    const set = spread(data, tables[now], at);
+    const middle = ({ x, y, w, h }) => `${x + w / 2} ${y + h / 2}`;
+    const ways = near(now).map(([j], rank) =>
+      line(`way${rank}`, `M${middle(set[chosen])}L${middle(set[j])}`, {
+        concept: "r",
+        width: 3.5 - rank,
+        layer: 0,
+      }),
+    );
+    return {
+      marks: [ways, set.map((place, i) => pill(view, place, i)), legend(at), lists(view)],
+      height: at.bottom,
+      caption: caption(tables[now], chosen),
+      table: {
+        caption: `Cosines with ${words[chosen]}`,
+        rows: words,
+        columns: tables.map(({ name }) => name),
+        values: words.map((_, i) => tables.map(({ cosines }) => cosines[chosen][i])),
+      },
+    };
+  }
+
+  return {
+    lead: "Tap a noun to see its nearest, then go from table to table: the words move.",
+    start: { word: Math.max(0, words.indexOf("street")) },
+    keep: ["word"],
+    chapters: tables.map(({ name }) => name),
+    draw,
+    pause: () => 3000,
+    press(state, [, i]) {
+      state.word = Number(i);
+    },
+  };
+});
