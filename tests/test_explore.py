@@ -39,6 +39,7 @@ SCENES = (
     "family_tree",
     "devices",
     "word_map",
+    "bleu",
 )
 WIDTHS = (1280, 782, 390, 320)
 EVIL = "<img src=x onerror='evil = 1'> & \"</script><script>evil = 1</script><!--<script>\""
@@ -76,6 +77,7 @@ def figures(load_once):
         "decoding": explore.decoding(),
         "family_tree": explore.family_tree(),
         "devices": explore.devices(),
+        "bleu": explore.bleu(),
         "word_map": explore.word_map(
             NOUNS[:24], {name: rng.normal(size=(24, 64)) for name in ("by lot", "near", "far")}
         ),

@@ -9,6 +9,7 @@ A scene is a folder of `scenes`, such as `scenes/projection`: a pure function of
 of them draw with, their frame and their player are in the folder `player`.
 """
 
+from nlp104.figures.explore.bleu import bleu
 from nlp104.figures.explore.decoding import decoding
 from nlp104.figures.explore.devices import devices
 from nlp104.figures.explore.evolution import evolution
@@ -29,6 +30,7 @@ from nlp104.figures.explore.wires import wires
 from nlp104.figures.explore.word_map import word_map
 
 __all__ = [
+    "bleu",
     "decoding",
     "devices",
     "evolution",
