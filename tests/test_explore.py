@@ -40,6 +40,7 @@ SCENES = (
     "devices",
     "word_map",
     "bleu",
+    "descent",
 )
 WIDTHS = (1280, 782, 390, 320)
 EVIL = "<img src=x onerror='evil = 1'> & \"</script><script>evil = 1</script><!--<script>\""
@@ -78,6 +79,7 @@ def figures(load_once):
         "family_tree": explore.family_tree(),
         "devices": explore.devices(),
         "bleu": explore.bleu(),
+        "descent": explore.descent(),
         "word_map": explore.word_map(
             NOUNS[:24], {name: rng.normal(size=(24, 64)) for name in ("by lot", "near", "far")}
         ),

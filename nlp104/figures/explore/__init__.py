@@ -11,6 +11,7 @@ of them draw with, their frame and their player are in the folder `player`.
 
 from nlp104.figures.explore.bleu import bleu
 from nlp104.figures.explore.decoding import decoding
+from nlp104.figures.explore.descent import descent
 from nlp104.figures.explore.devices import devices
 from nlp104.figures.explore.evolution import evolution
 from nlp104.figures.explore.family_tree import family_tree
@@ -32,6 +33,7 @@ from nlp104.figures.explore.word_map import word_map
 __all__ = [
     "bleu",
     "decoding",
+    "descent",
     "devices",
     "evolution",
     "family_tree",

@@ -2,11 +2,11 @@
 nlp104.scene("bleu", ({ source, reference, translations }, { area, label, write, bleu }) => {
   const { score, layout, columns } = bleu;
 
-  // Words that are struck out: their numbers.
+  // Words that are struck out: their numbers, in a state such as "w3w12".
   const struck = (state, { words }) =>
     new Set(
       String(state.out)
-        .split(",")
+        .split("w")
         .filter((text) => text !== "" && words[text])
         .map(Number),
     );
@@ -86,7 +86,10 @@ nlp104.scene("bleu", ({ source, reference, translations }, { area, label, write,
       const chosen = translations[state.step] ?? translations[0];
       const out = struck(state, chosen);
       if (!out.delete(Number(i))) out.add(Number(i));
-      state.out = [...out].sort((a, b) => a - b).join(",");
+      state.out = [...out]
+        .sort((a, b) => a - b)
+        .map((word) => `w${word}`)
+        .join("");
     },
   };
 });
