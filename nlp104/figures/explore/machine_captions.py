@@ -24,7 +24,7 @@ ABOUT = {
         "Embedding",
         "{ids} → {x}",
         "Each number picks its row of a table that was learned.",
-        "Positions",
+        "Words as vectors",
     ),
     "pos": (
         "Position",
