@@ -85,8 +85,8 @@ def _still(data):
     drawing.tokens(0, top, words, width=104, height=high)
     left = 124
     for n in range(1, 5):
-        groups = _groups(words, n)
-        known = _groups(reference, n)
+        groups = _runs_of(words, n)
+        known = _runs_of(reference, n)
         drawing.text(left, 10, f"{n}", strong=True)
         for i, group in enumerate(groups):
             found = group in known
@@ -100,6 +100,6 @@ def _still(data):
     return drawing.svg(top + high * len(words) + 26)
 
 
-def _groups(words, n):
+def _runs_of(words, n):
     """All n neighbouring words."""
     return [tuple(words[i : i + n]) for i in range(len(words) - n + 1)]
