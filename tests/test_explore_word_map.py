@@ -73,6 +73,11 @@ def test_the_nearest_are_those_of_the_definition(reader, step):
         said = re.findall(r"\*\*([\d.]+)(?: %)?\*\*", drawn.caption)
         whole = [round(share(vectors, of)) for of in (kinds, feminine)]
         assert [int(x) for x in said] == [kind, gender, *whole], (name, drawn.caption)
+        for of, luck in zip(
+            (kinds, feminine), re.findall(r"by luck (\d+) %", drawn.caption), strict=True
+        ):
+            alike = [of[i] == of[j] for i in range(COUNT) for j in range(COUNT) if i != j]
+            assert int(luck) == pytest.approx(100 * np.mean(alike), abs=0.51)
 
 
 def test_the_words_in_place_of_the_picture_say_the_same(made):

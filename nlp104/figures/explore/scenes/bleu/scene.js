@@ -74,7 +74,9 @@ nlp104.scene("bleu", ({ source, reference, translations }, { area, label, write,
   }
 
   return {
-    lead: `${source} Step through eight translations; tap a word to strike it out.`,
+    lead:
+      `${source} A filled bar is a group that the reference has, too. ` +
+      "Step through eight translations; tap a word to strike it out.",
     start: { out: "" },
     chapters: translations.map(({ name }) => name),
     draw,

@@ -18,13 +18,19 @@ nlp104.scene("word_map", (data, { limit, sum, area, token, line, label, word_map
 
   const french = (i) => `${data.french[i]}, ${feminine[i] ? "feminine" : "masculine"}`;
 
+  // What the share would be if the nearest words were drawn by lot.
+  const luck = (of) => {
+    const alike = words.map((_, i) => of.filter((one) => one === of[i]).length - 1);
+    return Math.round((100 * sum(alike)) / (words.length * (words.length - 1)));
+  };
+  const said = (table, of) => `**${share(table, of)} %** (by luck ${luck(of)} %)`;
+
   function caption(table, i) {
-    const found = nearest(table, i).map(([j]) => words[j]);
     return (
-      `**${words[i]}** (${kinds[i]}; in French ${french(i)}). Nearest: ${found.join(", ")}. ` +
-      `**${like(table, i, kinds)}** of ${count} are of its kind, ` +
-      `**${like(table, i, feminine)}** of its gender; over all ${words.length} words, ` +
-      `**${share(table, kinds)} %** and **${share(table, feminine)} %**.`
+      `**${words[i]}** (${kinds[i]}; in French ${french(i)}): of its nearest ${count}, ` +
+      `**${like(table, i, kinds)}** are of its kind and **${like(table, i, feminine)}** ` +
+      `of its gender. Over all ${words.length} words: same kind ${said(table, kinds)}, ` +
+      `same gender ${said(table, feminine)}.`
     );
   }
 
@@ -82,7 +88,9 @@ nlp104.scene("word_map", (data, { limit, sum, area, token, line, label, word_map
   }
 
   return {
-    lead: "Tap a noun to see its nearest, then go from table to table: the words move.",
+    lead:
+      "Tap a noun to see its nearest, then go from table to table. " +
+      "(Rings and numbers use all directions, the map only two.)",
     start: { word: Math.max(0, words.indexOf("street")) },
     keep: ["word"],
     chapters: tables.map(({ name }) => name),
