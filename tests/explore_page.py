@@ -87,6 +87,12 @@ class Reader:
         """Wait for the next picture: what watches its own size has seen it by then."""
         self.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
 
+    def clashes(self, address, slack=4):
+        """Go to an address: what lies on what there, or outside; and the height of the stage."""
+        self.evaluate(f"location.hash = '#{address}'")
+        self.rest()
+        return self.call(CLASH, slack)
+
     def evaluate(self, script):
         """What a script in the page returns."""
         answer = self.ask(

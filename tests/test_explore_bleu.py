@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import sacrebleu
 from browser import needs_browser
-from explore_page import CLASH, write
+from explore_page import write
 
 from nlp104.figures import explore
 from nlp104.figures.explore.bleu import REFERENCE, TRANSLATIONS
@@ -92,9 +92,7 @@ def test_a_word_is_struck_out_and_comes_back(reader, page):
 def test_no_words_lie_on_others(reader, page, width):
     reader.open(page, width=width)
     for step in range(len(TRANSLATIONS)):
-        reader.evaluate(f"location.hash = '#bleu:step={step}'")
-        reader.rest()
-        clashes, _ = reader.call(CLASH, 4)
+        clashes, _ = reader.clashes(f"bleu:step={step}")
         assert clashes == [], TRANSLATIONS[step][0]
 
 

@@ -4,7 +4,7 @@ import keras
 import numpy as np
 import pytest
 from browser import needs_browser
-from explore_page import CLASH, write
+from explore_page import write
 from keras import ops
 
 from nlp104.figures import explore
@@ -106,9 +106,7 @@ def test_a_reader_chooses_a_rate_and_a_valley(reader, page):
 def test_no_words_lie_on_others(reader, page, width):
     reader.open(page, width=width)
     for step in (0, STEPS):
-        reader.evaluate(f"location.hash = '#descent:step={step}'")
-        reader.rest()
-        clashes, _ = reader.call(CLASH, 4)
+        clashes, _ = reader.clashes(f"descent:step={step}")
         assert clashes == []
 
 

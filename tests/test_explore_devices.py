@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 from browser import needs_browser
-from explore_page import CLASH, write
+from explore_page import write
 
 from nlp104 import Transformer
 from nlp104.figures import explore
@@ -183,9 +183,7 @@ def test_nothing_overlaps_and_nothing_jumps(reader, page, width):
     heights = set()
     for size, grid, step in itertools.product(("tiny", "big"), GRIDS, (0, 4, 11)):
         address = f"size={size}&grid={grid}&tokens={TOKENS[1]}&step={step}&device=7"
-        reader.evaluate(f"location.hash = '#devices:{address}'")
-        reader.rest()
-        found, height = reader.call(CLASH, 4)
+        found, height = reader.clashes(f"devices:{address}")
         assert found == [], address
         heights.add(height)
     assert len(heights) == 1

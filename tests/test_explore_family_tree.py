@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 from browser import needs_browser
-from explore_page import CLASH, write
+from explore_page import write
 
 from nlp104.figures import explore
 from nlp104.figures.explore.relatives import FAMILY, PARTS
@@ -126,9 +126,7 @@ def test_a_name_is_tapped_and_reached_with_the_keys(reader, page):
 def test_no_words_lie_on_others(reader, page, width):
     reader.open(page, width=width)
     for model in range(len(FAMILY)):
-        reader.evaluate(f"location.hash = '#family_tree:step={model % 6}&model={model}'")
-        reader.rest()
-        clashes, _ = reader.call(CLASH, 4)
+        clashes, _ = reader.clashes(f"family_tree:step={model % 6}&model={model}")
         assert clashes == [], NAMES[model]
 
 

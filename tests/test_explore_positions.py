@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 from browser import needs_browser
-from explore_page import CLASH, write
+from explore_page import write
 from keras import ops
 
 from nlp104.attention.single_head import SelfAttention
@@ -523,9 +523,7 @@ def test_nothing_overlaps_and_nothing_is_high(reader, page, width):
     ]
     reader.open(page, width=width)
     for view in views:
-        reader.evaluate(f"location.hash = '#positions:{view}'")
-        reader.rest()
-        found, height = reader.call(CLASH, 2)
+        found, height = reader.clashes(f"positions:{view}", slack=2)
         assert found == [], view
         assert height <= (860 if width < 500 else 560), view
     assert reader.complaints == []

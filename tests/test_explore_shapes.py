@@ -9,7 +9,7 @@ import keras
 import numpy as np
 import pytest
 from browser import needs_browser
-from explore_page import CLASH, write
+from explore_page import write
 
 import nlp104
 from nlp104.attention import multi_head
@@ -613,9 +613,7 @@ def test_nothing_overlaps_and_nothing_is_high(reader, page, width):
     reader.open(page, width=width)
     heights = set()
     for address in ADDRESSES:
-        reader.evaluate(f"location.hash = '#shapes:{address}'")
-        reader.rest()
-        found, height = reader.call(CLASH, 4)
+        found, height = reader.clashes(f"shapes:{address}")
         assert found == [], address
         heights.add(height)
         small = reader.evaluate(

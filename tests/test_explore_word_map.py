@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 from browser import needs_browser
-from explore_page import CLASH, write
+from explore_page import write
 
 from nlp104.data.grammar.lexicon import NOUNS
 from nlp104.figures import explore
@@ -111,9 +111,7 @@ def test_the_map_shows_the_two_directions_of_most_difference(made):
 @pytest.mark.parametrize("step", [0, 1])
 def test_no_word_lies_on_another(reader, page, width, step):
     reader.open(page, width=width)
-    reader.evaluate(f"location.hash = '#word_map:step={step}&word=3'")
-    reader.rest()
-    clashes, _ = reader.call(CLASH, 4)
+    clashes, _ = reader.clashes(f"word_map:step={step}&word=3")
     assert clashes == []
 
 

@@ -6,23 +6,26 @@ nlp104.scene("descent", (data, { limit, range, write, descent }) => {
     const steep = data.steep[state.steep] ?? data.steep.at(-1);
     const rate = data.rates[state.rate] ?? data.rates[0];
     const step = limit(state.step | 0, 0, data.steps);
-    const paths = [plain, adam].map((walk) => walk(data, rate, steep).slice(0, step + 1));
-    return { steep, rate, step, paths };
+    const both = [plain, adam].map((walk) => {
+      const path = walk(data, rate, steep).slice(0, step + 1);
+      const shown = path.slice(0, inside(path));
+      return { path, shown, gone: shown.length < path.length, points: loss(path.at(-1), steep) };
+    });
+    return { steep, rate, step, both };
   }
 
   const short = (points) => write(points, points < 0.1 ? 3 : 2);
 
   // How a walk fares: out of the picture, jumping across, creeping, or there.
-  function fares(path, steep) {
-    if (inside(path) < path.length) return "it has jumped out of the picture";
-    const points = loss(path.at(-1), steep);
+  function fares({ path, gone, points }) {
+    if (gone) return "it has jumped out of the picture";
     const jumps = path.slice(1).filter(([, y], t) => y * path[t][1] < 0).length;
     const across = jumps > 3 ? `it jumped across **${jumps}** times, ` : "";
     return `${across}loss **${short(points)}**`;
   }
 
-  function caption({ steep, rate, step, paths }) {
-    const [first, second] = paths.map((path) => fares(path, steep));
+  function caption({ steep, rate, step, both }) {
+    const [first, second] = both.map(fares);
     if (!step) {
       const valleys = steep > 1 ? `${steep} times as steep across as along` : "as steep all around";
       return (
@@ -37,10 +40,9 @@ nlp104.scene("descent", (data, { limit, range, write, descent }) => {
     const view = walks(state);
     const { places, bottom } = layout(width);
     const names = ["plain descent", "Adam"];
-    const marks = view.paths.map((path, i) => {
-      const gone = inside(path) < path.length;
-      const points = gone ? "out of the picture" : `loss ${short(loss(path.at(-1), view.steep))}`;
-      return valley(`v${i}`, { name: names[i], points, path, steep: view.steep }, places[i]);
+    const marks = view.both.map(({ shown, gone, points }, i) => {
+      const remark = gone ? "out of the picture" : `loss ${short(points)}`;
+      return valley(`v${i}`, { name: names[i], remark, shown, steep: view.steep }, places[i]);
     });
     return {
       marks,
@@ -50,7 +52,7 @@ nlp104.scene("descent", (data, { limit, range, write, descent }) => {
         caption: `After step ${view.step}, rate ${view.rate}`,
         rows: names,
         columns: ["along", "across", "loss"],
-        values: view.paths.map((path) => [...path.at(-1), loss(path.at(-1), view.steep)]),
+        values: view.both.map(({ path, points }) => [...path.at(-1), points]),
       },
     };
   }

@@ -27,15 +27,15 @@ nlp104.share("descent", ({ area, label, line, range }) => {
     return out < 0 ? path.length : out;
   };
 
-  function valley(key, { name, points, path, steep }, { x, y, w, h }) {
+  function valley(key, { name, remark, shown, steep }, { x, y, w, h }) {
     const unit = Math.min(w / 2 / FAR, h / 2 / (FAR / 2));
     const middle = [x + w / 2, y + h / 2];
     const at = ([u, v]) => [middle[0] + unit * u, middle[1] - unit * v];
-    const shown = path.slice(0, inside(path)).map(at);
-    const now = shown.at(-1);
+    const places = shown.map(at);
+    const now = places.at(-1);
     return [
       label(`${key} name`, x, y - 14, name, { strong: true, size: 14 }),
-      label(`${key} loss`, x + w, y - 14, points, { anchor: "end" }),
+      label(`${key} loss`, x + w, y - 14, remark, { anchor: "end" }),
       label(`${key} along`, x + w - 8, y + h - 12, "along", { ...AXIS, anchor: "end" }),
       label(`${key} across`, x + 14, y + 10, "across", { ...AXIS, anchor: "end", slant: -90 }),
       area(`${key} ground`, { x, y, w, h }, { strength: 0.05, radius: 8 }),
@@ -44,12 +44,12 @@ nlp104.share("descent", ({ area, label, line, range }) => {
           layer: 0,
         }),
       ),
-      shown.length > 1 &&
-        line(`${key} way`, `M${shown.map((point) => point.join(" ")).join("L")}`, {
+      places.length > 1 &&
+        line(`${key} way`, `M${places.map((point) => point.join(" ")).join("L")}`, {
           concept: "ink",
           width: 1.25,
         }),
-      shown.map(([u, v], i) =>
+      places.map(([u, v], i) =>
         area(
           `${key} step${i}`,
           { x: u - 2.5, y: v - 2.5, w: 5, h: 5 },

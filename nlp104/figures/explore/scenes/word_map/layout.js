@@ -5,13 +5,14 @@ nlp104.share("word_map", ({ limit }) => {
   const EDGE = 4; // of the map, for the rings
   const ROUNDS = 400;
 
-  // Two words that overlap move apart, in the direction in which the smaller part of them does.
+  // Two words that overlap move apart, in the direction in which the smaller part of them does;
+  // says whether they did.
   function part(a, b, { map, foot }) {
     const across = (a.w + b.w) / 2 + GAP;
     const down = HIGH + GAP;
     const [x, y] = [b.x - a.x, b.y - a.y];
     const over = [1 - Math.abs(x) / across, 1 - Math.abs(y) / down];
-    if (Math.min(...over) <= 0) return;
+    if (Math.min(...over) <= 0) return false;
     const by = over.map((share, i) => (share * [across, down][i]) / 2);
     const sideways = over[0] < over[1];
     const way = (sideways ? x : y) < 0 ? -1 : 1;
@@ -23,6 +24,7 @@ nlp104.share("word_map", ({ limit }) => {
         word.x = limit(word.x + sign * by[0], word.w / 2 + EDGE, map - word.w / 2 - EDGE);
       else word.y = limit(word.y + sign * by[1], HIGH / 2 + EDGE, foot - HIGH / 2 - EDGE);
     }
+    return true;
   }
 
   function spread({ words }, { places }, { map, foot, letter }) {
@@ -35,8 +37,11 @@ nlp104.share("word_map", ({ limit }) => {
         y: HIGH / 2 + EDGE + (1 - y) * (foot - HIGH - 2 * EDGE),
       };
     });
-    for (let round = 0; round < ROUNDS; round++)
-      set.forEach((a, i) => set.slice(i + 1).forEach((b) => part(a, b, { map, foot })));
+    const pairs = set.flatMap((a, i) => set.slice(i + 1).map((b) => [a, b]));
+    for (let round = 0; round < ROUNDS; round++) {
+      const moved = pairs.filter(([a, b]) => part(a, b, { map, foot }));
+      if (!moved.length) break;
+    }
     return set.map(({ x, y, w }) => ({ x: x - w / 2, y: y - HIGH / 2, w, h: HIGH }));
   }
 

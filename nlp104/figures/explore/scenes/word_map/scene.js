@@ -3,16 +3,19 @@ nlp104.scene("word_map", (data, { limit, sum, area, token, line, label, word_map
   const { layout, spread, lists } = word_map;
   const { words, kinds, feminine, tables, count } = data;
 
-  // The nearest words of one: [its number, the cosine], the nearest first.
-  const nearest = ({ cosines }, i) =>
-    cosines[i]
-      .map((cosine, j) => [j, cosine])
-      .filter(([j]) => j !== i)
-      .sort(([, a], [, b]) => b - a)
-      .slice(0, count);
+  // For each table and word its nearest words, each [its number, the cosine], the nearest first.
+  const nearest = tables.map(({ cosines }) =>
+    cosines.map((row, i) =>
+      row
+        .map((cosine, j) => [j, cosine])
+        .filter(([j]) => j !== i)
+        .sort(([, a], [, b]) => b - a)
+        .slice(0, count),
+    ),
+  );
 
   // How many of a word's nearest are like it.
-  const like = (table, i, of) => nearest(table, i).filter(([j]) => of[j] === of[i]).length;
+  const like = (table, i, of) => nearest[table][i].filter(([j]) => of[j] === of[i]).length;
   const share = (table, of) =>
     Math.round((100 * sum(words.map((_, i) => like(table, i, of)))) / (count * words.length));
 
@@ -63,7 +66,7 @@ nlp104.scene("word_map", (data, { limit, sum, area, token, line, label, word_map
     const now = limit(state.step, 0, tables.length - 1);
     const chosen = words[state.word] ? state.word : 0;
     const at = layout(data, width);
-    const near = (table) => nearest(tables[table], chosen);
+    const near = (table) => nearest[table][chosen];
     const view = { ...data, ...at, now, chosen, near };
     const set = spread(data, tables[now], at);
     const middle = ({ x, y, w, h }) => `${x + w / 2} ${y + h / 2}`;
@@ -77,7 +80,7 @@ nlp104.scene("word_map", (data, { limit, sum, area, token, line, label, word_map
     return {
       marks: [ways, set.map((place, i) => pill(view, place, i)), legend(at), lists(view)],
       height: at.bottom,
-      caption: caption(tables[now], chosen),
+      caption: caption(now, chosen),
       table: {
         caption: `Cosines with ${words[chosen]}`,
         rows: words,
