@@ -12,7 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nlp104.data.grammar import MAX_COUNT, MAX_WORDS, SPLITS, generate, is_held_out, split_of, write
+from nlp104.data.grammar import (
+    MAX_COUNT,
+    MAX_NESTED,
+    MAX_WORDS,
+    SPLITS,
+    generate,
+    generate_nested,
+    is_held_out,
+    split_of,
+    write,
+)
 from nlp104.data.grammar.clauses import Clause, Gap, Relative, Subordinate
 from nlp104.data.grammar.lexicon import ADJECTIVES, ADVERBS, BE, DETERMINERS, NOUNS, VERBS
 from nlp104.data.grammar.patterns import PATTERNS, Sentence
@@ -591,12 +601,12 @@ CONTENT_TAGS = {
 }
 
 
-def check_form(example):
+def check_form(example, max_words=MAX_WORDS):
     """What must hold of every example, whatever the words."""
     tagged, labels = leaves_of(example.tree)
     assert tuple(word for _, word in tagged) == example.source_words
     assert labels <= {"S", "SQ", "SBAR", "NP", "VP", "PP", "ADJP", "ADVP", "WHNP", "WHADVP"}
-    assert 3 <= len(example.source_words) <= MAX_WORDS
+    assert 3 <= len(example.source_words) <= max_words
 
     joined = " ".join(example.target_words).replace("' ", "'").replace(" .", ".").replace(" ,", ",")
     assert joined == example.target == example.targets[0]
@@ -679,6 +689,35 @@ def test_every_sentence_is_well_formed(seed, split):
         assert example.pattern in PATTERNS
         assert split == "test" or not example.held_out
         assert example.held_out or split_of(example.source) == split
+
+
+@given(st.integers(-(2**40), 2**40), st.integers(0, 20), st.integers(0, 20))
+def test_nested_sentences(seed, count, more):
+    examples = generate_nested(count + more, seed)
+    assert generate_nested(count, seed) == examples[:count]
+    assert len({example.source for example in examples}) == count + more
+    for example in examples:
+        check_form(example, max_words=25)
+        check_french(example.target)
+        assert depth(example.tree) == 3
+
+
+def test_no_sentence_of_a_split_is_nested(train, test, validation):
+    """Two clauses one in the other is what they have at most."""
+    depths = {depth(example.tree) for example in (*train, *test, *validation)}
+    assert depths == {1, 2}
+
+
+def depth(tree):
+    """How many clauses are one in another: the most brackets "(S" that are open at once."""
+    open_labels, deepest = [], 0
+    for bracket in re.findall(r"\(\S+|\)", tree):
+        if bracket == ")":
+            open_labels.pop()
+        else:
+            open_labels.append(bracket)
+            deepest = max(deepest, sum(label in ("(S", "(SQ") for label in open_labels))
+    return deepest
 
 
 @pytest.mark.parametrize(
@@ -906,8 +945,14 @@ def test_clear_errors(arguments, message):
         generate(*arguments)
 
 
+@pytest.mark.parametrize("count", [-1, MAX_NESTED + 1])
+def test_too_many_nested(count):
+    with pytest.raises(ValueError, match=f"between 0 and 10,000. Received: {count}"):
+        generate_nested(count)
+
+
 def test_none_is_an_empty_list():
-    assert generate(0) == []
+    assert generate(0) == generate_nested(0) == []
 
 
 # Il or elle?

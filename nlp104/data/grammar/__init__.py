@@ -16,12 +16,13 @@ from functools import cache
 
 from nlp104.data.grammar.chance import Draw
 from nlp104.data.grammar.french import Word, smooth, spell
-from nlp104.data.grammar.patterns import Sentence, draw_sentence
+from nlp104.data.grammar.patterns import Sentence, draw_nested, draw_sentence
 from nlp104.data.grammar.phrases import READINGS, Leaf, readings
 from nlp104.utils.errors import InputError
 
 SPLITS = ("train", "validation", "test")
 MAX_COUNT = {"train": 1_000_000, "validation": 50_000, "test": 50_000}
+MAX_NESTED = 10_000
 MAX_WORDS = 15  # punctuation included
 
 # Chosen so that both sentences about the animal and the street (too tired, too wide) are for test.
@@ -120,6 +121,32 @@ def generate(count: int, seed: int = 0, split: str = "train") -> list[Example]:
             seen.add(english.source)
             examples.append(english.translated())
     return examples
+
+
+def generate_nested(count: int, seed: int = 0) -> list[Example]:
+    """Returns sentences deeper than any of `generate`: a clause in a clause in "… says that".
+
+    They try what a model makes of words it knows in a structure that it never met. No two are
+    alike, and the same arguments give the same list on every machine.
+
+    Raises:
+        ValueError: If the count is not between 0 and 10,000.
+
+    Example:
+        >>> from nlp104.data import grammar
+        >>> for example in grammar.generate_nested(2, seed=1):
+        ...     print(example.source)
+        The prince knows that an old soldier thinks that he entered this big hotel.
+        The witch thinks that you believe that this prince does not dance in this library.
+    """
+    if not 0 <= count <= MAX_NESTED:
+        raise InputError(f"`count` must lie between 0 and {MAX_NESTED:,}. Received: {count}.")
+    draw = Draw(seed)
+    examples: dict[str, Example] = {}
+    while len(examples) < count:
+        example = write(draw_nested(draw), "nested")
+        examples.setdefault(example.source, example)
+    return list(examples.values())
 
 
 def write(sentence: Sentence, pattern: str = "") -> Example:

@@ -272,3 +272,11 @@ def draw_sentence(draw):
     """Returns the name of a pattern and a sentence of that pattern."""
     name = draw.one_of(_BY_WEIGHT)
     return name, PATTERNS[name][0](draw)
+
+
+def draw_nested(draw):
+    """The girl says that the cat sleeps because it is tired: a clause in a clause in a clause."""
+    inner = draw.one_of((thought, reason, motive, relative))(draw)
+    who = subject(draw, kinds("people"), definite=False)
+    content = Subordinate("that", inner.clause)
+    return Sentence(Clause(who, draw.one_of(VERBS["saying"]), None, (content,)), it=inner.it)
