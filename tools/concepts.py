@@ -30,9 +30,9 @@ HELPERS = DECLARED.pop("helpers")
 TEMPLATE = """\
 # Where things are
 
-From a concept to the name that the package `nlp104` has for it, to the file that holds it, and to
-the chapter that teaches it. The other way round, from a chapter to its files, stands
-[below](#from-a-chapter-to-its-files).
+This page leads from a concept to its name in the package `nlp104`, to the file that holds it, and
+to the chapter that teaches it, if one does. The other way round, from a chapter to its files,
+stands [below](#from-a-chapter-to-its-files).
 
 The package is divided into rooms, folders with one subject each. An arrow shows what a room
 imports: always what stands further down.
@@ -46,7 +46,7 @@ Beside the rooms stands one file that needs none of them,
 {rooms}
 ## From a chapter to its files
 
-Each chapter builds its piece by hand, and then proves the package's equal.
+Most chapters build their piece by hand, and then show that the package's does the same.
 
 | chapter | files in `nlp104` |
 |---|---|

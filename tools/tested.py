@@ -5,6 +5,7 @@ The runs take long; each keeps what it found in ``results/tested``: `tools.colab
 """
 
 import json
+from pathlib import Path
 
 import nbformat
 
@@ -18,7 +19,7 @@ TEMPLATE = """\
 
 A number in this book has a source. A cell prints it, or a stored run names the command that found
 it; what we counted by reading says so. This page says what keeps that true, and shows what the last
-long runs found. Chapters change between such runs, so their counts of cells may differ by a few.
+long runs found. Chapters change between such runs, so counts of cells differ from run to run.
 
 ## At every change
 
@@ -81,10 +82,14 @@ order, so the last digits differ there.
 
 
 def colab_table(record):
-    """A row for each chapter, and below it the versions."""
-    lines = ["| chapter | alike | seconds of a core | GiB |", "|---|--:|--:|--:|"]
+    """How many cells are alike, the versions, and in a fold a row for each chapter."""
+    fold = "<details><summary>Chapter by chapter</summary>"
+    lines = [fold, "", "| chapter | alike | seconds of a core | GiB |", "|---|--:|--:|--:|"]
     compared = 0
-    for name, run in record["chapters"].items():
+    chapters = [path.relative_to(notebooks.ROOT).with_suffix("") for path in notebooks.chapters()]
+    for name, run in sorted(
+        record["chapters"].items(), key=lambda item: chapters.index(Path(item[0]))
+    ):
         path = notebooks.ROOT / f"{name}.ipynb"
         title = nbformat.read(path, as_version=4).cells[0].source.splitlines()[0].strip("# ")
         link = f"[{title}]({name.removeprefix('book/')}.ipynb)"
@@ -94,7 +99,8 @@ def colab_table(record):
         lines.append(f"| {link} | {alike} of {run['cells']} | {run['CPU seconds']} | {gib:.1f} |")
     cells = sum(run["cells"] for run in record["chapters"].values())
     used = ", ".join(f"{name} {version}" for name, version in record["versions"].items())
-    return "\n".join([*lines, "", f"Together {compared:,} of {cells:,} cells are alike. {used}."])
+    summary = f"Together {compared:,} of {cells:,} cells are alike. {used}."
+    return "\n".join([summary, "", *lines, "", "</details>"])
 
 
 def kills_sentence(record):
@@ -123,8 +129,8 @@ def repeats_sentence(passes):
     return (
         f"The last {len(row)} times that all notebooks were executed and compared, each time in "
         f"another order, {alone} of them on one core alone, all {cells:,} cells "
-        f"({' or '.join(counts)} each time) gave the stored output, or an output that may differ "
-        "(`python -m tools.repeat 10`)."
+        f"({' or '.join(counts)} each time) gave the stored output, or one that is marked as free "
+        "to differ, such as a time (`python -m tools.repeat 10`)."
     )
 
 
