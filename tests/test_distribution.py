@@ -42,7 +42,7 @@ def found(tmp_path_factory):
     return json.loads(output)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("devices", ["data", "model:2x4", "grid, then data"])
 def test_many_devices_learn_what_one_learns(found, devices):
     assert found["devices"] == 8
@@ -51,20 +51,24 @@ def test_many_devices_learn_what_one_learns(found, devices):
     assert received == pytest.approx(expected[: len(received)], rel=2e-6)
 
 
+@pytest.mark.slow
 def test_the_weights_are_those_of_one_device(found):
     assert max(found["change"]) < 2e-6
 
 
+@pytest.mark.slow
 def test_batches_divide_among_the_devices(found):
     assert [found[name]["rows"] for name in ("one", "data", "model:2x4")] == [30, 32, 30]
 
 
+@pytest.mark.slow
 def test_every_weight_that_should_be_cut_is_cut_and_its_moments_with_it(found):
     assert len(found["model:2x4"]["sliced"]) == SLICED
     assert found["model:2x4"]["moments"] == 2 * SLICED  # Adam's
     assert found["one"]["sliced"] == found["data"]["sliced"] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "slices", "devices"), [("one", 1, 1), ("data", 1, 8), ("model:2x4", 4, 8)]
 )
@@ -76,10 +80,12 @@ def test_each_device_holds_what_the_figure_says(found, name, slices, devices):
     assert moments == [2 * size for size in weights]
 
 
+@pytest.mark.slow
 def test_what_a_grid_saved_one_device_loads(found):
     assert found["saved"]
 
 
+@pytest.mark.slow
 def test_each_path_has_one_pattern_in_every_version_of_keras(found):
     """Keras searched for a pattern in a path until 3.13; from 3.14 on it matches the whole path."""
     patterns = {**SLICES, **EMBEDDINGS["source"], **EMBEDDINGS["target"]}

@@ -207,6 +207,7 @@ def test_a_short_training_warms_up_for_half_of_it(model):
     assert [float(rate(step)) for step in (0, 5, 10)] == pytest.approx([0, 2e-3, 0], abs=1e-8)
 
 
+@pytest.mark.slow
 def test_it_trains_where_the_first_two_batches_have_sources_of_one_length():
     """Keras takes an axis that does not vary between these two for one that never does."""
     source, target = Vocabulary(["a b c d e"]), Vocabulary(["q r s t"])
@@ -283,6 +284,7 @@ def test_it_trains_on_a_file_from_the_terminal(tmp_path, pairs):
     assert "0.0% of 5 sentences never seen are exactly right" in said
 
 
+@pytest.mark.slow
 def test_starts_alike_have_one_matrix_for_queries_keys_and_values_and_all_else_as_it_was():
     keras.utils.set_random_seed(104)
     model = Transformer(SOURCE_WORDS, TARGET_WORDS, DEPTH, DIM, INNER, HEADS)

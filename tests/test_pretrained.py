@@ -37,6 +37,7 @@ def test_famous_sentences(translator):
     assert translator.translate(list(FAMOUS)) == list(FAMOUS.values())
 
 
+@pytest.mark.slow
 def test_translates_as_well_as_its_card_says(translator):
     examples = grammar.generate(100, seed=7, split="test")
     translations = translator.translate([example.source for example in examples])

@@ -50,6 +50,7 @@ def test_the_loss_equals_numpy_in_float64():
     np.testing.assert_allclose(found, expected.mean(), rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_without_dropout_the_cross_entropy_is_left():
     """The halves of a batch are then alike: also where padding is skipped, token by token."""
     keras.utils.set_random_seed(104)
@@ -78,6 +79,7 @@ def test_batches_of_pairs():
     assert made[0][1].shape[0] % 2 == 0
 
 
+@pytest.mark.slow
 def test_a_run_begins_with_the_weights_and_words_of_another(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     sizes = {"num_layers": 1, "hidden_dim": 8, "intermediate_dim": 8, "num_heads": 2}

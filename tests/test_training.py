@@ -616,6 +616,7 @@ def test_weights_that_are_no_numbers_are_not_saved(tmp_path):
     assert (tmp_path / "latest.npz").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_state_in_bfloat16_is_the_same_when_it_is_loaded(tmp_path):
     def make():
         keras.utils.set_random_seed(1)

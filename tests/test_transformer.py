@@ -783,6 +783,7 @@ def test_rotary_positions_need_an_even_width_of_a_head():
     assert TransformerConfig(8, 8, 2, positions="rotary").key_dim == 4
 
 
+@pytest.mark.slow
 def test_a_compiled_model_loads_where_only_keras_and_the_package_are_imported(tmp_path):
     model = Transformer(TransformerConfig(8, 16, 2, num_layers=1, vocabulary_size=11))
     model(batch(token_ids(2, 4), token_ids(2, 3)))
