@@ -4,6 +4,7 @@ from pathlib import Path
 
 import keras
 import numpy as np
+import pytest
 from keras import ops
 
 from experiments import r_drop
