@@ -108,9 +108,8 @@ class Attention(layers.Layer):
         self.heads, self.head_dim = heads, dim // heads
         # Half of Glorot's variance, or deep stacks may not learn; one for all would repeat itself.
         half = keras.initializers.VarianceScaling(0.5, "fan_avg", "uniform")
-        self.to_query, self.to_key, self.to_value = (
-            layers.Dense(dim, kernel_initializer=half.clone()) for _ in range(3)
-        )
+        dense = (layers.Dense(dim, kernel_initializer=half.clone()) for _ in range(3))
+        self.to_query, self.to_key, self.to_value = dense
         self.to_output = layers.Dense(dim)
 
     def split(self, x):
@@ -289,7 +288,8 @@ def main(path=None, epochs=3):
     model(training[0][0])  # its weights are made when it is first called
     compile_model(model, steps=int(epochs) * len(training))
     model.fit(training, validation_data=validation, epochs=int(epochs), verbose=2)
-    translations = translate(model, [text for text, _ in test], source, target)
+    few = ([text for text, _ in test[i : i + 64]] for i in range(0, len(test), 64))  # to fit memory
+    translations = [line for part in few for line in translate(model, part, source, target)]
     right = np.mean([t == answer for t, (_, answer) in zip(translations, test, strict=True)])
     for (text, _), translation in zip(test[:5], translations, strict=False):
         print(f"{text}\n    {translation}")

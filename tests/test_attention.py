@@ -507,11 +507,37 @@ class TestMultiHeadAttention:
         layer = MultiHeadAttention(3, 2, dropout=0.5, seed=1)
         expected, scores = layer(x, x, return_attention_scores=True)
         assert_close(layer(x, x, training=False), to_numpy(expected))
+        unasked = to_numpy(layer(x, x, training=True))  # the one fused operation knows no dropout
+        assert np.abs(unasked - to_numpy(expected)).max() > 0.01
         batch = np.repeat(x, 4000, axis=0)
         outputs, same_scores = layer(batch, batch, return_attention_scores=True, training=True)
         assert np.abs(to_numpy(outputs[0] - expected[0])).max() > 0.01
         assert_close(ops.mean(outputs, axis=0), to_numpy(expected[0]), atol=0.05)
         assert_close(same_scores[0], to_numpy(scores[0]))  # Returned as they are before dropout.
+
+    def test_a_seed_decides_what_is_dropped(self):
+        x, outputs = array(2, 4, 6), []
+        for seed in (1, 1, 2):
+            ones = {"kernel_initializer": "ones", "output_initializer": "ones"}
+            layer = MultiHeadAttention(3, 2, dropout=0.5, seed=seed, **ones)
+            outputs.append(to_numpy(layer(x, x, training=True)))
+        np.testing.assert_array_equal(outputs[0], outputs[1])
+        assert np.abs(outputs[0] - outputs[2]).max() > 1e-3
+
+    def test_random_biases_differ(self):
+        layer = MultiHeadAttention(2, 4, bias_initializer="random_normal")
+        layer.build((1, 3, 8), (1, 3, 8))
+        query, key = to_numpy(layer.query_bias), to_numpy(layer.key_bias)
+        assert not np.array_equal(query, key)
+
+    @pytest.mark.parametrize("shape", [(16, 16), (2, 3, 4, 16)])
+    def test_only_three_axes(self, shape):
+        with pytest.raises(ValueError, match="expected ndim=3"):
+            MultiHeadAttention(2, 8)(array(*shape), array(*shape))
+
+    def test_an_odd_width_cannot_be_turned(self):
+        with pytest.raises(ValueError, match=r"`key_dim` must be even if `rotary`\. Received: 3"):
+            MultiHeadAttention(2, 3, rotary=True)
 
     @pytest.mark.parametrize("scale", [None, 1.0, 0.01])
     def test_kernels_start_within_glorot_limits_of_their_matrices(self, scale):
@@ -722,3 +748,15 @@ def test_a_function_may_draw_the_first_weights():
     feed_forward = FeedForward(8, 16, kernel_initializer=ones)
     feed_forward.build((1, 3, 8))
     assert (feed_forward.get_weights()[0] == 1).all()
+
+
+def test_self_attention_joins_a_mask_with_what_keras_attaches():
+    x = keras.layers.Embedding(11, 8, mask_zero=True)(np.array([[1, 2, 0]]))
+    _, weights = SelfAttention(4)(x, causal_mask(3), return_attention_scores=True)
+    expected = to_numpy(causal_mask(3)) & np.array([True, True, False])
+    np.testing.assert_array_equal(to_numpy(weights)[0] > 0, expected)
+
+
+def test_a_sequence_of_one_token_is_no_mistake(recwarn):
+    np.testing.assert_array_equal(to_numpy(masked_softmax(array(2, 3, 1))), 1)
+    assert not [each for each in recwarn if "softmax" in str(each.message)]

@@ -232,3 +232,9 @@ def test_a_row_of_nothing_but_padding_disturbs_no_other(model):
     source = random_sources(10, batch=2, length=5)
     with_empty = np.concatenate([source, np.zeros((1, 5), "int32")])
     assert rows(greedy(model, with_empty))[:2] == rows(greedy(model, source))
+
+
+@pytest.mark.parametrize("search", [greedy, sample, beam_search])
+def test_what_is_no_model_is_refused(search):
+    with pytest.raises(ValueError, match="Expected a Transformer or a LanguageModel"):
+        search(keras.Sequential(), [[5, 6, 3]])

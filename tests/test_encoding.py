@@ -278,3 +278,28 @@ def test_a_length_that_is_still_open_is_no_error(layer_class):
     open_shape = (*jax.export.symbolic_shape("batch, length"), 4)
     inputs = jax.ShapeDtypeStruct(open_shape, "float32")
     assert jax.eval_shape(layer, inputs).shape == open_shape
+
+
+@pytest.mark.parametrize("base", [0, -2.0, float("inf")])
+def test_a_base_is_above_0(base):
+    for make in (
+        lambda: SinusoidalPositions(50, base=base),
+        lambda: sinusoidal_positions(5, 4, base=base),
+        lambda: rotate(array(1, 3, 4), [0, 1, 2], base=base),
+    ):
+        with pytest.raises(ValueError, match="`base` must be a number above 0"):
+            make()
+
+
+def test_bad_options_are_refused_at_once():
+    with pytest.raises(ValueError, match="layout"):
+        SinusoidalPositions(50, layout="x")
+    with pytest.raises(ValueError, match=r"`dropout` must be from 0 to 1\. Received: 2"):
+        TokenAndPositionEmbedding(10, 4, 5, dropout=2.0)
+
+
+def test_ids_have_two_axes_and_vectors_three():
+    with pytest.raises(ValueError, match="expected ndim=2"):
+        TokenAndPositionEmbedding(10, 4, 5)(np.ones((1, 1, 3), "int32"))
+    with pytest.raises(ValueError, match="expected ndim=3"):
+        SinusoidalPositions(50)(array(16, 16))

@@ -17,6 +17,8 @@ from nlp104.decoding.beam_search import beam_search
 from nlp104.decoding.greedy import greedy
 from nlp104.training.optimizer import compile_model
 from nlp104.transformer.cache import LayerCache, past_mask
+from nlp104.transformer.config import TransformerConfig
+from nlp104.transformer.encoder import EncoderLayer
 from nlp104.transformer.feed_forward import FeedForward
 from nlp104.transformer.language_model import LanguageModel
 from nlp104.transformer.model import Transformer
@@ -414,6 +416,26 @@ class TestLoRA:
                 np.testing.assert_array_equal(new, base[variable.path])
             else:
                 assert (new != updates[variable.path]).any(), variable.path
+
+    def test_a_block_alone_is_saved_and_loaded(self, tmp_path):
+        x = keras.Input((None, 8))
+        layer = EncoderLayer(TransformerConfig(8, 16, 2))
+        model = keras.Model(x, layer(x))
+        layer.attention.enable_lora(self.RANK)
+        for variable in model.trainable_weights:
+            variable.assign(ops.ones_like(variable))
+        model.save(tmp_path / "block.keras")
+        loaded = keras.models.load_model(tmp_path / "block.keras")
+        assert len(loaded.weights) == len(model.weights)
+        some = np.random.default_rng(0).normal(size=(2, 3, 8)).astype("float32")
+        np.testing.assert_array_equal(to_numpy(loaded(some)), to_numpy(model(some)))
+
+    def test_afterwards_a_layer_takes_no_new_weights(self):
+        layer = MultiHeadAttention(2, 4)
+        layer.build((1, 3, 8), (1, 3, 8))
+        layer.enable_lora(1)
+        with pytest.raises(ValueError, match="cannot add new elements"):
+            layer.extra = keras.Variable(0.0)
 
     def test_its_weights_in_closed_form(self, model):
         """For each matrix rank · (inputs + outputs): here 16 → 16 twice, 16 → 8 twice."""

@@ -418,3 +418,9 @@ def test_numbers_of_numpy_are_numbers(order):
     for number in order:
         options = {"num_drafted": number, "max_length": LENGTH, "jit_compile": True}
         np.testing.assert_array_equal(speculate(model, ids, LOOKUP, **options)[0], expected)
+
+
+@pytest.mark.parametrize("draft", [None, "x", [5]])
+def test_a_draft_is_a_function(draft):
+    with pytest.raises(ValueError, match="Expected as `draft` a function"):
+        speculate(make_model(), [[5, 6, 3]], draft)

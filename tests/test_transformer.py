@@ -793,3 +793,46 @@ def test_a_compiled_model_loads_where_only_keras_and_the_package_are_imported(tm
     command = [sys.executable, "-c", code, str(tmp_path / "model.keras")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.stdout.strip() == "True", done.stderr
+
+
+def test_a_block_refuses_another_width_or_rank():
+    layer = EncoderLayer(TransformerConfig(8, 16, 2))
+    with pytest.raises(ValueError, match=r"axis -1.*value 8"):
+        layer(array(1, 2, 6))
+    with pytest.raises(ValueError, match="expected ndim=3"):
+        layer(array(2, 8))
+
+
+def test_a_model_asks_for_a_dictionary_of_both():
+    model = Transformer(TransformerConfig(8, 16, 2, num_layers=1, vocabulary_size=9))
+    ids = np.array([[4, 5]])
+    for inputs, named in (([ids, ids], "list"), ({"encoder_token_ids": ids}, "encoder_token_ids")):
+        with pytest.raises(ValueError, match=f"Expected a dictionary with .*Received: .'{named}'"):
+            model(inputs)
+
+
+@pytest.mark.parametrize("step", [2, -1])
+def test_a_step_beyond_the_cache_is_refused(step):
+    model = Transformer(TransformerConfig(8, 16, 2, num_layers=1, vocabulary_size=9))
+    cache = model.start_cache(model.encode(np.array([[4, 5]])), max_length=2)
+    with pytest.raises(ValueError, match=rf"max_length=\d+.* Received: .*{step}"):
+        model.decode_step(np.array([[5]]), step, cache)
+
+
+@pytest.mark.parametrize(("tied", "has_kernel"), [(True, False), (False, True)])
+def test_a_kernel_is_for_a_tied_output(tied, has_kernel):
+    kernel = array(4, 3) if has_kernel else None
+    with pytest.raises(ValueError, match="if `tied`, and only then"):
+        OutputHead(3, tied=tied)(array(1, 2, 4), kernel)
+
+
+def test_a_configuration_is_fit_for_json():
+    config = TransformerConfig(8, 16, 2, epsilon=np.float32(1e-5))
+    assert TransformerConfig(**json.loads(json.dumps(config.to_dict()))) == config
+    for name, value in (
+        ("epsilon", -1),
+        ("kernel_initializer", keras.initializers.HeNormal()),
+        ("activation", keras.activations.gelu),
+    ):
+        with pytest.raises(ValueError, match=f"`{name}` must be"):
+            TransformerConfig(8, 16, 2, **{name: value})

@@ -16,7 +16,13 @@ All take an `attention_mask`, ``True`` = attend, and return the weights, too, if
 """
 
 from nlp104.attention.fused import fused_attention
-from nlp104.attention.masks import causal_mask, combine_masks, masked_softmax, padding_mask
+from nlp104.attention.masks import (
+    attention_weights,
+    causal_mask,
+    combine_masks,
+    masked_softmax,
+    padding_mask,
+)
 from nlp104.attention.multi_head import MultiHeadAttention
 from nlp104.attention.single_head import (
     AdditiveAttention,
@@ -24,7 +30,6 @@ from nlp104.attention.single_head import (
     DotProductAttention,
     ScaledDotProductAttention,
     SelfAttention,
-    attention_weights,
 )
 
 __all__ = [

@@ -88,6 +88,12 @@ class LowRankUpdates(keras.layers.Layer):
         a, b = (getattr(self, f"{name}_lora_{end}") for end in "ab")
         return kernel + ops.reshape(ops.matmul(a, b), kernel.shape)
 
+    def load_own_variables(self, store):
+        # A block's configuration knows of no rank: where the file holds updates, it says which.
+        if not self.lora_enabled and len(store.keys()) == len(self.weights) + 2 * len(MATRICES):
+            self.enable_lora(rank=store[str(len(self.weights))].shape[-1])
+        super().load_own_variables(store)
+
     def _sizes(self, name):
         """Rows and columns of a kernel as a matrix."""
         shape = getattr(self, f"{name}_kernel").shape

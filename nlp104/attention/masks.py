@@ -157,6 +157,29 @@ def masked_softmax(scores, mask=None):
     return ops.cast(weights, dtype)
 
 
+def attention_weights(queries, keys, attention_mask=None):
+    """The weights of versions 1 to 6: softmax(Q Kᵀ), the scale being in Q already.
+
+    Args:
+        queries: `[..., query, dim]`.
+        keys: `[..., key, dim]`.
+        attention_mask: booleans that broadcast to `[..., query, key]`.
+
+    Returns:
+        `[..., query, key]`.
+
+    Example:
+        >>> import math
+        >>> from keras import ops
+        >>> from nlp104.attention import attention_weights
+        >>> query = ops.array([[1.0, 0.0]])
+        >>> keys = ops.array([[0.0, 5.0], [math.log(3), 0.0]])  # dot products: 0 and log 3
+        >>> print(ops.convert_to_numpy(attention_weights(query, keys)).round(2))
+        [[0.25 0.75]]
+    """
+    return masked_softmax(ops.matmul(queries, ops.swapaxes(keys, -1, -2)), attention_mask)
+
+
 def _softmax(scores):
     # Keras warns of a softmax over a single score. Here it is no mistake: a sequence of one token.
     return ops.ones_like(scores) if scores.shape[-1] == 1 else ops.softmax(scores)

@@ -7,9 +7,8 @@ from keras import ops
 
 from nlp104.attention.fused import fused_attention, has_fused_attention
 from nlp104.attention.lora import LowRankUpdates
-from nlp104.attention.masks import causal_mask, combine_masks, keys_mask
+from nlp104.attention.masks import attention_weights, causal_mask, combine_masks, keys_mask
 from nlp104.attention.projections import Projections, as_projection, join_heads, split_heads
-from nlp104.attention.single_head import attention_weights
 from nlp104.encoding.positions import rotate
 from nlp104.utils.arguments import require_positive
 from nlp104.utils.initializers import copy_of
@@ -74,8 +73,8 @@ class MultiHeadAttention(LowRankUpdates, TracedSpec):
         before dropout, if asked for.
 
     Raises:
-        ValueError: if a number of heads or positions or a width is not a positive integer, or
-            `num_heads` is not divisible by `num_key_value_heads`.
+        ValueError: if a number of heads or positions or a width is not a positive integer, if
+            `num_heads` is not divisible by `num_key_value_heads`, or `key_dim` by 2 if `rotary`.
 
     Example:
         >>> import keras
@@ -123,14 +122,14 @@ class MultiHeadAttention(LowRankUpdates, TracedSpec):
                 "`num_heads` must be divisible by `num_key_value_heads`. Received: "
                 f"num_heads={num_heads}, num_key_value_heads={num_key_value_heads}."
             )
+        if rotary and self.key_dim % 2:
+            raise ValueError(f"`key_dim` must be even if `rotary`. Received: {key_dim}.")
         self.output_dim, self.window = output_shape, window
         if output_shape is not None:
             [self.output_dim] = require_positive(output_shape=output_shape)
         if window is not None:
             [self.window] = require_positive(window=window)
-        self.dropout = dropout
-        self.use_bias = use_bias
-        self.rotary = rotary
+        self.dropout, self.use_bias, self.rotary = dropout, use_bias, rotary
         self.kernel_initializer = keras.initializers.get(kernel_initializer)
         self.output_initializer = keras.initializers.get(output_initializer)
         self.bias_initializer = keras.initializers.get(bias_initializer)
@@ -138,6 +137,7 @@ class MultiHeadAttention(LowRankUpdates, TracedSpec):
             [lora_rank] = require_positive(lora_rank=lora_rank)
         self.seed, self.lora_rank = seed, lora_rank
         self.supports_masking = True  # a mask of the queries stays one of the outputs
+        self.input_spec = keras.InputSpec(ndim=3)
         self.dropout_layer = keras.layers.Dropout(dropout, seed=seed, dtype=self.dtype_policy)
         # The one operation knows no dropout, and on JAX one width for keys and values.
         self.fused = dropout == 0 and self.value_dim == key_dim and has_fused_attention()
@@ -176,7 +176,7 @@ class MultiHeadAttention(LowRankUpdates, TracedSpec):
         bias = None
         if self.use_bias:
             bias = self.add_weight(
-                output_shape, initializer=self.bias_initializer, name=f"{name}_bias"
+                output_shape, initializer=copy_of(self.bias_initializer), name=f"{name}_bias"
             )
         return kernel, bias
 

@@ -9,32 +9,14 @@ import math
 import keras
 from keras import ops
 
-from nlp104.attention.masks import combine_masks, keys_mask, masked_softmax
+from nlp104.attention.masks import (
+    attention_weights,
+    combine_masks,
+    keys_mask,
+    masked_softmax,
+)
 from nlp104.utils.arguments import require_positive
 from nlp104.utils.specs import TracedSpec
-
-
-def attention_weights(queries, keys, attention_mask=None):
-    """The weights of versions 1 to 6: softmax(Q Kᵀ), the scale being in Q already.
-
-    Args:
-        queries: `[..., query, dim]`.
-        keys: `[..., key, dim]`.
-        attention_mask: booleans that broadcast to `[..., query, key]`.
-
-    Returns:
-        `[..., query, key]`.
-
-    Example:
-        >>> import math
-        >>> from keras import ops
-        >>> from nlp104.attention import attention_weights
-        >>> query = ops.array([[1.0, 0.0]])
-        >>> keys = ops.array([[0.0, 5.0], [math.log(3), 0.0]])  # dot products: 0 and log 3
-        >>> print(ops.convert_to_numpy(attention_weights(query, keys)).round(2))
-        [[0.25 0.75]]
-    """
-    return masked_softmax(ops.matmul(queries, ops.swapaxes(keys, -1, -2)), attention_mask)
 
 
 @keras.saving.register_keras_serializable(package="nlp104")
@@ -265,6 +247,7 @@ class SelfAttention(CrossAttention):
         attention_mask: booleans that broadcast to `[batch, length, length]`, ``True`` = attend.
         return_attention_scores: whether to return the weights, too.
         mask: filled by Keras where `inputs` carry an implicit mask: padding is no key for anyone.
+        inputs_mask: filled in the place of `mask` where there is an `attention_mask`, too.
 
     Returns:
         `[batch, length, value_dim]`, and the weights `[batch, length, length]` if asked for.
@@ -285,10 +268,17 @@ class SelfAttention(CrossAttention):
         self.query_kernel = self.add_weight((inputs_shape[-1], self.key_dim), name="query_kernel")
         self._add_keys_and_values(inputs_shape)
 
-    def call(self, inputs, attention_mask=None, return_attention_scores=False, mask=None):
-        attention_mask = combine_masks(attention_mask, keys_mask(mask))
+    def call(
+        self,
+        inputs,
+        attention_mask=None,
+        return_attention_scores=False,
+        mask=None,
+        inputs_mask=None,
+    ):
         query = ops.matmul(inputs, self.query_kernel)  # [batch, length, key_dim]
-        return super().call(query, inputs, attention_mask, return_attention_scores)
+        mask = inputs_mask if mask is None else mask
+        return super().call(query, inputs, attention_mask, return_attention_scores, mask)
 
     def compute_output_shape(self, inputs_shape):
         return (*inputs_shape[:-1], self.value_dim)

@@ -14,6 +14,7 @@ import keras
 import numpy as np
 from keras import ops
 
+from nlp104.transformer.configured_model import ConfiguredModel
 from nlp104.transformer.language_model import LanguageModel
 from nlp104.utils.arguments import require_number
 from nlp104.utils.errors import InputError
@@ -31,6 +32,8 @@ def prepare(model, token_ids, max_length, jit_compile):
         Where the backend compiles each shape, rows are added (which may have no token) and all
         sizes are rounded up.
     """
+    if not isinstance(model, ConfiguredModel):
+        raise ValueError(f"Expected a Transformer or a LanguageModel. Received: {model!r}.")
     ids = _checked(model, token_ids)
     lengths, longest = np.count_nonzero(ids, axis=1), model.max_sequence_length
     if max_length is None:

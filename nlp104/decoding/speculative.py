@@ -87,8 +87,9 @@ def speculate(
         prompt is read `num_drafted` + 1 tokens at a time.
 
     Raises:
-        ValueError: As `greedy` and `sample`; if `num_drafted` is not a positive integer, or if
-            there is no temperature for `top_k`, `top_p` or `seed`.
+        ValueError: As `greedy` and `sample`; if `draft` is no function or cannot be hashed,
+            `num_drafted` is not a positive integer, or there is no temperature for `top_k`, `top_p`
+            or `seed`.
 
     Example:
         >>> import numpy as np
@@ -108,6 +109,11 @@ def speculate(
         2 of 2 .
     """
     [num_drafted] = require_positive(num_drafted=num_drafted)
+    if not callable(draft) or draft.__hash__ is None:  # compiled once for each
+        raise ValueError(
+            "Expected as `draft` a function that can be a key of a dictionary, see "
+            f"`nlp104.decoding.drafts`. Received: {draft!r}."
+        )
     numbers, settings = [], {}
     if temperature is not None:
         numbers, settings = choices(model, temperature, top_k, top_p)

@@ -6,7 +6,7 @@ import keras
 from keras import ops
 
 from nlp104.encoding.positions import POSITIONS
-from nlp104.utils.arguments import require_positive
+from nlp104.utils.arguments import require_number, require_positive
 
 
 @keras.saving.register_keras_serializable(package="nlp104")
@@ -67,7 +67,10 @@ class TokenAndPositionEmbedding(keras.layers.Layer):
             max_sequence_length=max_sequence_length,
         )
         self.positions = positions
-        self.dropout = dropout
+        self.dropout = require_number(
+            "dropout", dropout, lambda rate: 0 <= rate <= 1, "from 0 to 1"
+        )
+        self.input_spec = keras.InputSpec(ndim=2)
 
     def build(self, token_ids_shape):
         self.embeddings = self.add_weight(

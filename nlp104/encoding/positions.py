@@ -9,7 +9,7 @@ import keras
 import numpy as np
 from keras import ops
 
-from nlp104.utils.arguments import require_positive
+from nlp104.utils.arguments import require_number, require_positive
 from nlp104.utils.errors import InputError
 
 
@@ -55,7 +55,7 @@ def sinusoidal_positions(length, hidden_dim, base=10000.0, layout="interleaved")
         NumPy float32 `[length, hidden_dim]`.
 
     Raises:
-        ValueError: if `hidden_dim` is odd or `layout` unknown.
+        ValueError: if `hidden_dim` is odd, `base` not above 0 or `layout` unknown.
 
     Example:
         >>> from nlp104.encoding import sinusoidal_positions
@@ -112,6 +112,7 @@ def rotate(x, positions, base=10000.0):
 
 def _frequencies(dim, base):
     """1 / base^(2i/d) for every pair i of dimensions: NumPy float64."""
+    base = require_number("base", base, lambda b: 0 < b < np.inf, "a number above 0")
     if dim % 2:
         raise InputError(
             f"Sines and cosines come in pairs: the width must be even. Received: {dim}."
@@ -152,9 +153,11 @@ class SinusoidalPositions(keras.layers.Layer):
     def __init__(self, max_length, base=10000.0, layout="interleaved", **kwargs):
         super().__init__(**kwargs)
         [self.max_length] = require_positive(max_length=max_length)
+        sinusoidal_positions(1, 2, base, layout)  # raises if there are none such
         self.base = base
         self.layout = layout
         self.supports_masking = True
+        self.input_spec = keras.InputSpec(ndim=3)
 
     def build(self, inputs_shape):
         table = sinusoidal_positions(self.max_length, inputs_shape[-1], self.base, self.layout)
@@ -214,6 +217,7 @@ class LearnedPositions(keras.layers.Layer):
         super().__init__(**kwargs)
         [self.max_length] = require_positive(max_length=max_length)
         self.supports_masking = True
+        self.input_spec = keras.InputSpec(ndim=3)
 
     def build(self, inputs_shape):
         self.table = self.add_weight(

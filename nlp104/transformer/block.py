@@ -26,6 +26,7 @@ class Block(TracedSpec):
             raise ValueError(f"`config` must be a TransformerConfig. Received: {config!r}.")
         self.config = config
         self.supports_masking = True
+        self.input_spec = keras.InputSpec(ndim=3, axes={-1: config.hidden_dim})
 
     def compute_output_shape(self, inputs_shape, encoder_output_shape=None):
         return inputs_shape

@@ -139,6 +139,9 @@ def past_mask(step, cache, history=None, length=1, window=None):
         Booleans that broadcast to `[batch, num_beams, max_length * num_beams]`, or to `[batch,
         length, max_length]`: of tokens that are read together, none sees a later one.
 
+    Raises:
+        ValueError: if the cache has no room for this step, where both are integers of Python.
+
     Example:
         >>> from keras import ops
         >>> from nlp104.transformer.cache import LayerCache, past_mask
@@ -150,6 +153,11 @@ def past_mask(step, cache, history=None, length=1, window=None):
           [1 0 0 1]]]
     """
     _, _, max_length, num_beams, _ = ops.shape(cache.keys)
+    is_known = isinstance(step, int) and isinstance(max_length, int)
+    if is_known and not 0 <= step < max_length:
+        raise ValueError(
+            f"Expected a step of a cache with room for max_length={max_length}. Received: {step}."
+        )
     if history is None:
         return causal_mask(length, max_length, offset=step, window=window)
     own = ops.equal(ops.expand_dims(history, -1), ops.arange(num_beams, dtype="int32"))

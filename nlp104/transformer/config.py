@@ -129,6 +129,12 @@ class TransformerConfig:
         for name in ("dropout", "attention_dropout", "activation_dropout"):
             self._require_number(name, lambda rate: 0 <= rate < 1, "at least 0 and below 1")
         self._require_number("attention_gain", lambda g: 0 < g < math.inf, "a number above 0")
+        self._require_number("epsilon", lambda e: 0 <= e < math.inf, "a number of at least 0")
+        for name, kinds in (("activation", str), ("kernel_initializer", str | dict)):
+            if not isinstance(value := getattr(self, name), kinds):  # what JSON can hold
+                raise InputError(
+                    f"`{name}` must be given by its name or configuration. Received: {value!r}."
+                )
         known = _FIELDS["positions"].metadata["choices"]
         if self.positions not in (*known, None):
             raise InputError(

@@ -34,10 +34,11 @@ class Transformer(ConfiguredModel, SkipsPadding):
         mixed precision, too.
 
     Raises:
-        ValueError: if the configuration does not fit together, a sequence is longer than
-            `max_sequence_length`, or an id lies outside its vocabulary. Ids can be checked only
-            outside a compiled graph. Inside one, in `fit` and `predict`, an id too large is an
-            error of TensorFlow's on a CPU, NaN on JAX, and unnoticed by TensorFlow under XLA.
+        ValueError: if the configuration does not fit together, the inputs are no such dictionary, a
+            sequence is longer than `max_sequence_length`, or an id lies outside its vocabulary. Ids
+            can be checked only outside a compiled graph. Inside one, in `fit` and `predict`, an id
+            too large is an error of TensorFlow's on a CPU, NaN on JAX, and unnoticed by TensorFlow
+            under XLA.
 
     Example:
         >>> import numpy as np
@@ -77,6 +78,7 @@ class Transformer(ConfiguredModel, SkipsPadding):
         self.output_head.build(vectors_shape)
 
     def call(self, inputs, training=None):
+        _require_ids(inputs)
         source = inputs["encoder_token_ids"]
         encoder_output = self.encode(source, training=training)
         x = self._run_decoder(
@@ -109,7 +111,8 @@ class Transformer(ConfiguredModel, SkipsPadding):
     ):
         """Token ids `[batch, target]` to logits `[batch, target, vocabulary_size]`.
 
-        The logits at a position score the token that comes next. With
+        The logits at a position score the token that comes next. Without an `encoder_padding_mask`,
+        booleans `[batch, source]`, the padding of the source is looked at as well. With
         ``return_attention_scores=True`` also the lists of the layers' self-attention weights and of
         their cross-attention weights.
         """
@@ -205,7 +208,7 @@ class Transformer(ConfiguredModel, SkipsPadding):
             step: integer scalar, 0 for the start token.
             cache: from `start_cache` or from the step before. What it holds from position `step` on
                 is of no account: a step that is taken again replaces it.
-            encoder_padding_mask: booleans `[batch, source]`.
+            encoder_padding_mask: booleans `[batch, source]`; by default the whole source is real.
             history: integers `[batch, num_beams, max_length]`, the place among the hypotheses in
                 which a hypothesis was at each position: its own place at position `step`, -1 at
                 those to come. Not needed if there is one hypothesis.
@@ -237,6 +240,7 @@ class Transformer(ConfiguredModel, SkipsPadding):
         return self.output_head(x, kernel), cache
 
     def compute_output_shape(self, input_shape):
+        _require_ids(input_shape)
         places = input_shape.get(REAL_TOKENS, input_shape["decoder_token_ids"])
         return (*places, self.vocabulary_size)
 
@@ -244,3 +248,10 @@ class Transformer(ConfiguredModel, SkipsPadding):
         # Files from before the output head was a layer hold its variables here.
         if store.keys():
             self.output_head.load_own_variables(store)
+
+
+def _require_ids(inputs):
+    names = ("encoder_token_ids", "decoder_token_ids")
+    given = sorted(inputs) if isinstance(inputs, dict) else [type(inputs).__name__]
+    if not set(names).issubset(given):
+        raise ValueError(f"Expected a dictionary with {' and '.join(names)}. Received: {given}.")

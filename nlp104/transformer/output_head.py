@@ -25,6 +25,10 @@ class OutputHead(TracedSpec):
         Logits `[batch, length, vocabulary_size]`, or `[tokens, vocabulary_size]`; float32 under
         mixed precision, too.
 
+    Raises:
+        ValueError: if `vocabulary_size` is not a positive integer, or there is no `kernel` though
+            `tied`, or one though not.
+
     Example:
         >>> from keras import ops
         >>> from nlp104.transformer import OutputHead
@@ -52,6 +56,11 @@ class OutputHead(TracedSpec):
         )
 
     def call(self, inputs, kernel=None):
+        if (kernel is not None) != self.tied:
+            raise ValueError(
+                "Expected a `kernel` if `tied`, and only then. "
+                f"Received: tied={self.tied}, kernel={kernel}."
+            )
         kernel = ops.cast(kernel if self.tied else self.kernel, inputs.dtype)
         return ops.cast(ops.matmul(inputs, kernel), "float32") + ops.cast(self.bias, "float32")
 

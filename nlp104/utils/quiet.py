@@ -7,7 +7,9 @@ import sys
 
 @contextlib.contextmanager
 def silenced():
-    """Closes standard error to C++ while a block runs; errors of Python are raised as ever.
+    """Closes standard error while a block runs, to warnings and logs of Python, too.
+
+    Errors are raised as ever.
 
     ``TF_CPP_MIN_LOG_LEVEL`` does not stop all lines: some come before it is read, some from parts
     that do not read it.
