@@ -53,6 +53,7 @@ format: prepare ## Put the code into the house style
 	@$(BIN)/python -m ruff format --quiet
 
 serve: prepare ## Serve the rendered book on this machine (PORT=8104)
+	@[ -f $(HTML)/index.html ] || { echo "Error: the book is not rendered yet: make book" >&2; exit 1; }
 	@echo "http://localhost:$(PORT)/ (Ctrl-C ends it)"
 	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory $(HTML) $(PORT)
 

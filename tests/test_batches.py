@@ -197,6 +197,7 @@ def test_too_long_pairs_are_left_out_and_counted():
         ({"batch_size": 0}, "`batch_size` must be a positive integer. Received: 0"),
         ({"bucket_width": 2.5}, "`bucket_width` must be a positive integer. Received: 2.5"),
         ({"tokens_per_batch": -1}, "`tokens_per_batch` must be a positive integer. Received: -1"),
+        ({"sources": np.ones((1, 5), int), "max_length": 3}, "Received: 1 pairs, all longer"),
         ({"max_length": 0}, "`max_length` must be a positive integer. Received: 0"),
         ({"seed": -1}, "`seed` must be an integer of at least 0. Received: -1"),
         ({"max_length": "9"}, "`max_length` must be a positive integer. Received: '9'"),
@@ -220,6 +221,9 @@ def test_refuses_a_step_or_a_batch_that_is_not_there():
     batches = Batches([[4]], [[5]])
     with pytest.raises(ValueError, match=r"step from 0 to 0\. Received: 1"):
         batches.seek(0, 1)
+    for place, name in (((-1,), "epoch"), ((0, 0.5), "step"), ((0, -1), "step")):
+        with pytest.raises(ValueError, match=f"`{name}` must be an integer of at least 0"):
+            batches.seek(*place)
     with pytest.raises(IndexError):
         batches[1]
 
@@ -405,3 +409,11 @@ def test_ids_that_are_no_integers_are_refused_and_not_cut():
     with pytest.raises(TypeError, match="'float' object cannot be interpreted as an integer"):
         Batches([[4.7]], [[5]])
     assert Batches([np.array([4, 6])], [np.array([5])])[0][1][0, :2].tolist() == [5, 3]
+
+
+def test_a_batch_that_reaches_over_two_target_widths_has_sources_of_about_one_length():
+    """Sources go up and down in turn: 1, 9 | 9, 1 | 1, 9. Upwards alone, each batch would mix."""
+    lengths = [(source, target) for target in (2, 3, 4) for source in (1, 9)]
+    shapes = Batches(*make_pairs(lengths), 1, bucket_width=1, shuffle=False)
+    sources = [inputs["encoder_token_ids"].shape[1] for inputs, _ in shapes]
+    assert sources in ([2, 10, 10, 2, 2, 10], [10, 2, 2, 10, 10, 2])

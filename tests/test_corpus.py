@@ -570,3 +570,31 @@ def test_a_full_disk_is_not_a_network_problem(server, tmp_path, monkeypatch):
     assert not isinstance(error.value, ConnectionError)
     assert names(tmp_path) == []
     assert len(server.requests) == 1
+
+
+def test_a_part_or_a_size_that_there_is_not():
+    loaded = corpus.Corpus("mine", "en", "fr", [], [], [("a", "x")])
+    for part in ("name", "tests"):
+        with pytest.raises(ValueError, match=f"one of train, validation, test. Received: '{part}'"):
+            loaded.references(part)
+    for size in (-1, 1.5):
+        with pytest.raises(ValueError, match=f"`test` must be an integer .* Received: {size}"):
+            split([("a", "x"), ("b", "y")], test=size)
+
+
+def test_given_parts_have_their_sizes_and_the_choice_its_seed(tmp_path):
+    write(tmp_path / "train.tsv", TSV)
+    part = write(tmp_path / "part.tsv", TSV.replace("I see", "You saw"))
+    options = {"validation": part, "test": part}
+    loaded = corpus.load_corpus(tmp_path / "train.tsv", sizes=(9, 5, 3), **options)
+    assert (len(loaded.train), len(loaded.validation), len(loaded.test)) == (9, 5, 3)
+    again = corpus.load_corpus(tmp_path / "train.tsv", sizes=(9, 5, 3), seed=1, **options)
+    for name in ("train", "validation", "test"):
+        assert getattr(again, name) != getattr(loaded, name)
+    one, other = (corpus.load_corpus(tmp_path / "train.tsv", seed=seed).test for seed in (1, 2))
+    assert one != other
+
+
+def test_the_mark_before_a_file_is_no_part_of_its_tokens(tmp_path):
+    path = write(tmp_path / "pairs.tsv", "\ufeff" + TSV)
+    assert all_pairs(corpus.load_corpus(path, normalized=False)) == sorted(ROWS)

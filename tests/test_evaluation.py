@@ -145,3 +145,8 @@ def test_alignment_from_attention():
     for wrong in (np.zeros(3), np.zeros((2, 0)), np.zeros((1, 2, 2))):
         with pytest.raises(ValueError, match=r"shape \[target, source\]"):
             attention_alignment(wrong)
+
+
+def test_an_alignment_is_not_read_from_nan():
+    with pytest.raises(ValueError, match="1 of them NaN"):
+        attention_alignment([[float("nan"), 1.0]])

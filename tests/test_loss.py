@@ -367,3 +367,10 @@ def test_adam_is_the_papers():
         m, v = 0.9 * m + 0.1 * gradient, 0.98 * v + 0.02 * gradient**2
         value -= 0.01 * (m / (1 - 0.9**t)) / (np.sqrt(v / (1 - 0.98**t)) + 1e-9)
     np.testing.assert_allclose(ops.convert_to_numpy(weight.value), value, rtol=1e-5)
+
+
+@pytest.mark.parametrize("jit_compile", [True, False])
+def test_a_compiled_model_is_compiled_as_asked(jit_compile):
+    model = keras.Sequential([keras.layers.Embedding(5, 5)])
+    compile_model(model, 0.1, jit_compile=jit_compile)
+    assert model.jit_compile is jit_compile

@@ -614,6 +614,9 @@ def test_weights_that_are_no_numbers_are_not_saved(tmp_path):
     with pytest.raises(FloatingPointError, match="not finite"):
         save_state(tmp_path / "latest.npz", model, {})
     assert (tmp_path / "latest.npz").read_bytes() == before
+    with pytest.raises(FloatingPointError, match="not finite"):
+        save_weights(tmp_path / "1.weights.h5", model)
+    assert not (tmp_path / "1.weights.h5").exists()
 
 
 @pytest.mark.slow
@@ -702,3 +705,46 @@ def test_adam_moments_are_part_of_the_state(tmp_path):
     assert len(model.optimizer.variables) > 2 * len(model.trainable_variables)
     assert len(model.variables) == len(model.weights) + 1  # the seed of the dropout
     assert isinstance(model.optimizer, type(adam(0.1)))
+
+
+@pytest.mark.parametrize("options", [{"steps_per_execution": 3}, {"use_ema": True}])
+def test_what_hides_steps_or_changes_weights_between_epochs_is_refused(options):
+    model, steps = Toy(), options.get("steps_per_execution", 1)
+    optimizer = keras.optimizers.Adam(0.01, use_ema="use_ema" in options)
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile(optimizer, loss, steps_per_execution=steps)
+    with pytest.raises(ValueError, match=r"steps_per_execution=1 .* without EMA. Received"):
+        train(model, make_batches(), epochs=2, verbose=0)
+
+
+@pytest.mark.parametrize(
+    "options", [{"patience": 0}, {"epochs": 1.5}, {"epochs": -1}, {"keep": -1}], ids=str
+)
+def test_numbers_that_make_no_sense_are_refused(options):
+    with pytest.raises(ValueError, match=r"must be an? .*integer"):
+        train(make_toy(), make_batches(), make_batches(20), verbose=0, **options)
+
+
+def test_a_refused_resume_leaves_the_model_as_it_is(tmp_path):
+    train(make_toy(), make_batches(), epochs=1, output=tmp_path, verbose=0)
+    model = make_built_toy()
+    before = everything(model)
+    with pytest.raises(ValueError, match="Expected the training data"):
+        train(model, make_batches(seed=3), epochs=2, output=tmp_path, resume=True, verbose=0)
+    assert same(everything(model), before)
+
+
+@pytest.mark.slow
+def test_weights_of_a_deeper_model_are_no_checkpoint(tmp_path):
+    def make(num_layers):
+        config = TransformerConfig(8, 16, 2, num_layers=num_layers, vocabulary_size=VOCABULARY)
+        return Transformer(config)
+
+    save_weights(tmp_path / "two.weights.h5", make(2))
+    model = make(1)
+    before = model.get_weights()
+    with pytest.raises(ValueError, match="belongs to another model"):
+        average_checkpoints(model, [tmp_path / "two.weights.h5"])
+    assert same(model.get_weights(), before)
+    with pytest.raises(ValueError, match="`paths` must be a list"):
+        average_checkpoints(model, "two.weights.h5")

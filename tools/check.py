@@ -158,7 +158,7 @@ async def run_all(queues, wanted):
     return [row for rows in finished for row in rows]
 
 
-def main(target, *names):
+def main(target="", *names):
     known = queues()
     if target not in known:
         print(f"Expected one of {', '.join(known)}. Received: {target!r}.", file=sys.stderr)

@@ -28,7 +28,7 @@ class Batches(DataAdapter):
     same number of batches of the same shapes (which matters where each shape is compiled), while a
     sentence meets others every time. What batch `i` of an epoch holds depends on the seed, the
     epoch and `i`, and on nothing else. When Keras has read an epoch to its end, the next one
-    begins; its own ``shuffle=True`` changes nothing.
+    begins. Keras ignores the `shuffle`, `batch_size`, `class_weight` and `sample_weight` of `fit`.
 
     Wide buckets have few shapes, narrow ones little padding. Where each shape is compiled (JAX, or
     XLA, which Keras turns on by itself for TensorFlow on a GPU) 8 is a good width; otherwise
@@ -39,7 +39,8 @@ class Batches(DataAdapter):
         targets: The same for the translations.
         batch_size: The number of pairs in a batch.
         tokens_per_batch: Instead of `batch_size`: the number of positions, padding included, that
-            the longer side of a batch may have.
+            the longer side of a batch may have; a longer pair is a batch of its own, and the rows
+            of `multiple_of` come on top.
         max_length: Pairs with a side longer than this, its special token included, are left out and
             counted in `num_dropped`. `None` keeps all.
         bucket_width: Lengths are padded to a multiple of this.
@@ -106,7 +107,7 @@ class Batches(DataAdapter):
             limit = "" if max_length is None else f" of at most {max_length} tokens a side"
             raise InputError(
                 f"Expected at least one sentence pair{limit}. "
-                f"Received: {len(sources)} pairs{', all longer' if sources else ''}."
+                f"Received: {len(sources)} pairs{', all longer' if len(sources) else ''}."
             )
         [self.seed] = require_whole(seed=seed)
         self.shuffle = shuffle
@@ -157,7 +158,7 @@ class Batches(DataAdapter):
             step: The number of batches of the epoch to pass over.
 
         Raises:
-            ValueError: If the epoch has no such batch.
+            ValueError: If there is no such epoch, or no such batch in it.
 
         Example:
             >>> from nlp104.data import Batches
@@ -166,10 +167,9 @@ class Batches(DataAdapter):
             >>> len(batches), batches.epoch
             (2, 2)
         """
-        if not 0 <= step < len(self._shapes):
-            raise ValueError(
-                f"Expected a step from 0 to {len(self._shapes) - 1}. Received: {step}."
-            )
+        epoch, step = require_whole(epoch=epoch, step=step)
+        if step >= (count := len(self._shapes)):
+            raise ValueError(f"Expected a step from 0 to {count - 1}. Received: {step}.")
         self.epoch, self._first = epoch, step
         pairs, batches = np.arange(self.num_pairs), np.arange(len(self._shapes))
         if self.shuffle:

@@ -13,6 +13,7 @@ from nlp104.utils.arguments import require_positive, require_whole
 from nlp104.utils.errors import InputError, MissingError
 
 NAMES = ("grammar", *CORPORA)
+PARTS = ("train", "validation", "test")
 GRAMMAR_SIZES = (20_000, 1_000, 1_000)
 
 _LOG = logging.getLogger(__name__)
@@ -58,7 +59,12 @@ class Corpus:
 
         Returns:
             A list of (source, (target, …)).
+
+        Raises:
+            ValueError: If there is no such part.
         """
+        if split not in PARTS:
+            raise ValueError(f"`split` must be one of {', '.join(PARTS)}. Received: {split!r}.")
         grouped: dict[str, dict[str, None]] = {}
         for source, target in getattr(self, split):
             grouped.setdefault(source, {})[target] = None
@@ -125,7 +131,7 @@ def load_corpus(
     name = os.fspath(name_or_path)
     source_column, target_column = columns
     require_positive(source_column=source_column, target_column=target_column)
-    for part, size in zip(("train", "validation", "test"), sizes, strict=True):
+    for part, size in zip(PARTS, sizes, strict=True):
         require_whole(**{f"size of {part}": 0 if size is None else size})
     if name in NAMES and (validation or test):
         raise InputError(
@@ -188,9 +194,7 @@ def _load_grammar(source_language, target_language, seed, sizes):
             f"Received: from {source_language} to {target_language}."
         )
     parts, accepted = [], {}
-    for name, size, default in zip(
-        ("train", "validation", "test"), sizes, GRAMMAR_SIZES, strict=True
-    ):
+    for name, size, default in zip(PARTS, sizes, GRAMMAR_SIZES, strict=True):
         examples = grammar.generate(default if size is None else size, seed=seed, split=name)
         parts.append([(example.source, example.target) for example in examples])
         accepted |= {example.source: example.targets for example in examples}

@@ -4,6 +4,7 @@ import hashlib
 import re
 from collections import Counter
 
+from nlp104.utils.arguments import require_whole
 from nlp104.utils.errors import InputError
 
 Pair = tuple[str, str]
@@ -37,7 +38,7 @@ def split(
         Three lists of pairs, each in the order of `pairs`.
 
     Raises:
-        ValueError: If nothing is left to train on.
+        ValueError: If nothing is left to train on, or a size is no integer of at least 0.
 
     Example:
         >>> from nlp104.data import split
@@ -51,8 +52,11 @@ def split(
     groups = _groups(pairs)
     group_sizes = Counter(groups)
     share = max(1, round(0.02 * len(pairs)))
-    wanted = {"test": test, "validation": validation}
-    room = {part: share if size is None else size for part, size in wanted.items()}
+    test, validation = require_whole(
+        test=share if test is None else test,
+        validation=share if validation is None else validation,
+    )
+    room = {"test": test, "validation": validation}
     part_of = {}
     for group in sorted(group_sizes, key=lambda group: _hash(seed, group)):
         for part in room:

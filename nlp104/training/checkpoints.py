@@ -15,6 +15,7 @@ import h5py
 import keras
 import numpy as np
 
+from nlp104.utils.arguments import require_texts
 from nlp104.utils.errors import InputError, is_out_of_memory
 from nlp104.utils.files import replacing, require_room
 from nlp104.utils.foreign import parse_json, require_arrays, require_numbers
@@ -52,7 +53,7 @@ def has_state(path):
     return path.exists() or path.with_name(_PREVIOUS).exists()
 
 
-def load_state(path, model):
+def load_state(path, model, check=lambda position: position):
     """Put a model, its optimizer and its metrics into the state that `save_state` saved.
 
     If the file is damaged, or was about to be replaced when the run was killed, the state before it
@@ -61,13 +62,14 @@ def load_state(path, model):
     Args:
         path: File that `save_state` wrote.
         model: A built and compiled `keras.Model` of the same configuration.
+        check: Function that turns the position into what is returned, or raises an error.
 
     Returns:
         The position.
 
     Raises:
-        ValueError: If the file is damaged, and there is none before it, or belongs to another
-            model.
+        ValueError: If the file is damaged, and there is none before it, or holds variables of other
+            shapes. The model then is as it was.
     """
     previous = path.with_name(_PREVIOUS)
     try:
@@ -85,6 +87,7 @@ def load_state(path, model):
             f"{path} belongs to another model or optimizer: it holds {len(found)} variables, this "
             f"one has {len(expected)}, and {_first_difference(expected, found)}."
         )
+    position = check(position)
     for key, variable in variables.items():
         variable.assign(arrays[key])
     return position
@@ -137,6 +140,7 @@ def average_checkpoints(model, paths):
         >>> model.get_weights()[0].tolist()
         [[2.0]]
     """
+    require_texts(paths=paths)
     paths = list(paths)
     if not paths:
         raise InputError("Expected at least one checkpoint to average. Received: none.")
@@ -146,6 +150,7 @@ def average_checkpoints(model, paths):
         for path in paths:
             with h5py.File(path) as file:
                 require_arrays(file, Path(path).stat().st_size, path)
+                _require_count(file, len(before))  # Keras passes over what it does not look for
             with _without_optimizer(model):
                 model.load_weights(path)
             for total, weight in zip(sums, model.get_weights(), strict=True):
@@ -210,6 +215,15 @@ def _variables(model):
         for group, variables in groups.items()
         for index, variable in enumerate(variables)
     }
+
+
+def _require_count(file, count):
+    """Raises `ValueError` unless a file of HDF5 holds so many weights."""
+    arrays = []
+    file.visititems(lambda name, item: arrays.append(name) if hasattr(item, "shape") else None)
+    found = sum(not name.startswith("optimizer/") for name in arrays)
+    if found != count:
+        raise ValueError(f"Expected {count} weights. Received: {found}.")
 
 
 @contextmanager

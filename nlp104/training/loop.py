@@ -28,6 +28,7 @@ from nlp104.training.checkpoints import (
 from nlp104.training.interruption import stop_on_signal
 from nlp104.training.position import Position, read_position
 from nlp104.training.progress import Progress
+from nlp104.utils.arguments import require_positive, require_whole
 from nlp104.utils.files import replacing, sweep
 
 SAVE_SECONDS = 600  # a long epoch saves its state this often
@@ -73,9 +74,10 @@ def train(
         The history, a dictionary from the name of each column to its values, one for each epoch.
 
     Raises:
-        ValueError: If the model is not compiled, `patience` comes without `validation`, or the
-            state in `output` belongs to another model or to other data, or to a run with validation
-            where there is none now, or the other way round.
+        ValueError: If the model is not compiled, or with `steps_per_execution` or `use_ema`, a
+            number is out of its range, `patience` comes without `validation`, or the state in
+            `output` is of other shapes or of other data, or of a run with validation where there is
+            none now, or the other way round. The model then is as it was.
         FileExistsError: If `output` holds the state of a run and `resume` is false.
         FloatingPointError: If the loss is no longer a number.
         KeyboardInterrupt: After Ctrl-C, with a message that says how to go on.
@@ -92,8 +94,9 @@ def train(
         >>> history["epoch"], history["loss"][2] < history["loss"][0]
         ([1, 2, 3], True)
     """
-    if not model.compiled:
-        raise ValueError("The model is not compiled: call nlp104.training.compile_model first.")
+    _require_step_by_step(model)
+    require_whole(epochs=epochs, keep=keep)
+    require_positive(patience=1 if patience is None else patience)
     if patience is not None and validation is None:
         raise ValueError("patience counts epochs without a lower validation loss: pass validation.")
     run = _Run(model, training, validation, output, keep, resume)
@@ -115,6 +118,18 @@ def train(
                 raise KeyboardInterrupt(run.how_to_go_on())
     rows = position.history
     return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
+
+
+def _require_step_by_step(model):
+    """Raises an error unless every step is seen, and `fit` ends without changing the weights."""
+    if not model.compiled:
+        raise ValueError("The model is not compiled: call nlp104.training.compile_model first.")
+    optimizer = getattr(model.optimizer, "inner_optimizer", model.optimizer)
+    if model.steps_per_execution != 1 or optimizer.use_ema:
+        raise ValueError(
+            "Expected a model compiled with steps_per_execution=1 and an optimizer without EMA. "
+            f"Received: {model.steps_per_execution} and use_ema={optimizer.use_ema}."
+        )
 
 
 def _fit_epoch(run, progress, stop):
@@ -160,8 +175,9 @@ class _Run:
             self._resume(validation is not None)
 
     def _resume(self, is_validated):
-        found = load_state(self.state, self.model)
-        self.position = read_position(found, self.data, self.state, is_validated)
+        self.position = load_state(
+            self.state, self.model, lambda p: read_position(p, self.data, self.state, is_validated)
+        )
         self.metrics = [keras.ops.convert_to_numpy(v) for v in self.model.metrics_variables]
 
     def save(self):

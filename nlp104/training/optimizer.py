@@ -31,9 +31,10 @@ def compile_model(model, learning_rate, label_smoothing=0.1, jit_compile="auto",
     Args:
         model: A `keras.Model` that returns logits `[batch, length, vocabulary]`.
         learning_rate: A number or a schedule such as `WarmupSchedule`.
-        label_smoothing: As of `MaskedCrossentropy`.
+        label_smoothing: As of `MaskedCrossentropy`; nothing to another loss.
         jit_compile: As of `keras.Model.compile`.
-        loss: Another loss than `MaskedCrossentropy`.
+        loss: Another loss than `MaskedCrossentropy`, which must give padding (label 0) no weight,
+            too: where it is not skipped, as on JAX and with XLA, the loss sees it.
 
     Example:
         >>> from nlp104 import Transformer

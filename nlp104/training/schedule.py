@@ -62,6 +62,7 @@ class WarmupSchedule(keras.optimizers.schedules.LearningRateSchedule):
     @classmethod
     def from_hidden_dim(cls, hidden_dim, warmup_steps=4000):
         """The schedule of the paper: its peak is `(hidden_dim * warmup_steps) ** -0.5`."""
+        require_positive(hidden_dim=hidden_dim, warmup_steps=_whole(warmup_steps))
         return cls((hidden_dim * warmup_steps) ** -0.5, warmup_steps)
 
     def __call__(self, step):

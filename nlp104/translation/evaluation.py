@@ -150,7 +150,7 @@ def attention_alignment(scores):
         A set of links `(source index, target index)`, one for each target word.
 
     Raises:
-        ValueError: If `scores` is not a matrix with at least one column.
+        ValueError: If `scores` is not a matrix of numbers with at least one column.
 
     Example:
         >>> from nlp104.translation import attention_alignment
@@ -160,10 +160,10 @@ def attention_alignment(scores):
         [('black', 'noir'), ('cat', 'chat')]
     """
     scores = np.asarray(scores)
-    if scores.ndim != 2 or scores.shape[1] == 0:
+    if scores.ndim != 2 or scores.shape[1] == 0 or np.isnan(scores).any():
         raise ValueError(
-            "Expected attention scores of shape [target, source] with at least one source word. "
-            f"Received: shape {list(scores.shape)}."
+            "Expected attention scores of shape [target, source], numbers, with at least one source"
+            f" word. Received: shape {list(scores.shape)}, {np.isnan(scores).sum()} of them NaN."
         )
     return {(int(source), target) for target, source in enumerate(scores.argmax(axis=1))}
 

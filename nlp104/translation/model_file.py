@@ -34,8 +34,11 @@ def load_model(path, dtype=None):
         dtype: The dtype policy with which it shall compute; by default that of the file.
 
     Raises:
-        ValueError: If it is damaged, holds something else, or less than it says.
+        ValueError: If it is damaged, holds something else, or less than it says; or if there is no
+            such policy.
     """
+    if dtype is not None:
+        keras.dtype_policies.get(dtype)  # a bad one is not the file's fault
     settings, arrays, numbers = _look(path)
     _check_sizes(settings, arrays, numbers, path)
     try:

@@ -13,6 +13,7 @@ words is common in training.
 import hashlib
 from dataclasses import dataclass
 from functools import cache
+from numbers import Integral
 
 from nlp104.data.grammar.chance import Draw
 from nlp104.data.grammar.french import Word, smooth, spell
@@ -87,14 +88,15 @@ def generate(count: int, seed: int = 0, split: str = "train") -> list[Example]:
 
     Args:
         count: How many.
-        seed: Any integer.
+        seed: An integer of at least 0.
         split: ``"train"``, ``"validation"`` or ``"test"``.
 
     Returns:
         A list of `count` `Example`s.
 
     Raises:
-        ValueError: If there is no such split, or the count is negative or larger than `MAX_COUNT`.
+        ValueError: If there is no such split, the count is no integer, negative or larger than
+            `MAX_COUNT`, or the seed is no integer of at least 0.
 
     Example:
         >>> from nlp104.data import grammar
@@ -106,7 +108,7 @@ def generate(count: int, seed: int = 0, split: str = "train") -> list[Example]:
     """
     if split not in SPLITS:
         raise ValueError(f"`split` must be one of {', '.join(SPLITS)}. Received: {split!r}.")
-    if not 0 <= count <= MAX_COUNT[split]:
+    if not (isinstance(count, Integral) and 0 <= count <= MAX_COUNT[split]):
         raise InputError(
             f"`count` must lie between 0 and {MAX_COUNT[split]:,}, as many {split} sentences "
             f"as the grammar promises to have. Received: {count}."
@@ -130,7 +132,8 @@ def generate_nested(count: int, seed: int = 0) -> list[Example]:
     alike, and the same arguments give the same list on every machine.
 
     Raises:
-        ValueError: If the count is not between 0 and 10,000.
+        ValueError: If the count is no integer between 0 and 10,000, or the seed no integer of at
+            least 0.
 
     Example:
         >>> from nlp104.data import grammar
@@ -139,7 +142,7 @@ def generate_nested(count: int, seed: int = 0) -> list[Example]:
         The prince knows that an old soldier thinks that he entered this big hotel.
         The witch thinks that you believe that this prince does not dance in this library.
     """
-    if not 0 <= count <= MAX_NESTED:
+    if not (isinstance(count, Integral) and 0 <= count <= MAX_NESTED):
         raise InputError(f"`count` must lie between 0 and {MAX_NESTED:,}. Received: {count}.")
     draw = Draw(seed)
     examples: dict[str, Example] = {}

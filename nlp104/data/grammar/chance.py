@@ -6,6 +6,7 @@ from functools import cache
 from nlp104.data.grammar import lexicon
 from nlp104.data.grammar.lexicon import ADJECTIVES, GROUPS, kinds
 from nlp104.data.grammar.phrases import NounPhrase, Pronoun
+from nlp104.utils.arguments import require_whole
 
 
 class Draw:
@@ -15,6 +16,7 @@ class Draw:
     """
 
     def __init__(self, seed):
+        [seed] = require_whole(seed=seed)  # Python takes -1 for 1, and None for the time of day
         self._random = random.Random(seed).random
 
     def chance(self, probability):

@@ -23,6 +23,7 @@ import tokenizers
 from nlp104.data.tokenizer import Tokenizer
 from nlp104.data.tokenizer_pipeline import recognize
 from nlp104.translation.translator import Translator
+from nlp104.utils.arguments import require_texts
 from nlp104.utils.errors import InputError
 from nlp104.utils.scripts import script_json
 
@@ -91,6 +92,7 @@ def pack(
         (True, True)
     """
     _require_bits(bits)
+    require_texts(languages=languages)
     config, parameters = translator.model.config, translator.model.count_params()
     if parameters > LARGEST:
         raise InputError(
