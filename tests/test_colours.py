@@ -1,6 +1,6 @@
 """The colours of figures: words can be read on them, and what differs is seen to differ."""
 
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 
 import numpy as np
 import pytest
@@ -22,6 +22,23 @@ def test_ink_can_be_read_on_the_strongest_tint(theme):
     assert min(contrast(tokens["muted"], tokens[ground]) for ground in ("hide", "bg")) >= 4.5
     assert contrast(tokens["bg"], tokens["ink"]) >= 4.5  # what is chosen is turned over
     assert min(contrast(tokens[of], tokens["bg"]) for of in ("focus", "edge")) >= 3
+
+
+@pytest.mark.parametrize("concept", CONCEPTS)
+def test_the_middle_of_the_scale_is_seen_on_a_dark_ground_as_on_a_light_one(concept):
+    seen = []
+    for theme in range(2):
+        tokens = {name: colours[theme] for name, colours in TOKENS.items()}
+        cap, lift = float(tokens["cap"]), float(tokens["lift"])
+        assert 0 <= lift < 1  # a larger number is never paler
+        fills = [(0.07 + 0.93 * x**0.85) for x in (0.25, 0.5, 0.75, 1)]
+        fills = [cap * (x + lift * x * (1 - x)) for x in fills]
+        mixed = [(1 - x) * shares(tokens["bg"]) + x * shares(tokens[concept]) for x in fills]
+        assert min(contrast(tokens["ink"], colour) for colour in mixed) >= 4.5
+        assert all(contrast(one, other) > 1.05 for one, other in pairwise(mixed))
+        seen.append([contrast(tokens["bg"], colour) for colour in mixed[:2]])
+    light, dark = np.array(seen)
+    assert (dark > 0.96 * light).all()
 
 
 @pytest.mark.parametrize("theme", range(2), ids=["light", "dark"])

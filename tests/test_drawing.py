@@ -72,7 +72,7 @@ def strengths(drawing):
     """How strong each tint and each outline is, by its number's place."""
     found = {}
     for rect in (*rects(drawing, "f-a"), *rects(drawing, "s-a")):
-        strength = re.search(r"cap\)\*([\d.]+)|stroke-opacity:([\d.]+)", rect.get("style"))
+        strength = re.search(r"cap\)\*\(?([\d.]+)|stroke-opacity:([\d.]+)", rect.get("style"))
         x0, y0, *_ = place(rect)
         found[int((y0 - 20) // 30), int((x0 - 10) // 40)] = float(strength[1] or strength[2])
     return found

@@ -6,6 +6,7 @@ import re
 import time
 from html.parser import HTMLParser
 from importlib.resources import files
+from urllib.parse import urlencode
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from nlp104.figures import explore, results
 from nlp104.figures.drawing import Drawing
 from nlp104.figures.explore.explorable import Explorable
 from nlp104.figures.language import CONCEPTS, PATTERNS, sheet
+from nlp104.utils.scripts import LOOKS, packaged
 
 ENGLISH = ["The", "animal", "was", "too", "tired"]
 FRENCH = ["[PAD]", "[START]", "l'", "animal", "est", "fatigué"]
@@ -391,7 +393,8 @@ SEEN = """(figure) => {
 def test_what_is_heard_follows_what_is_seen(reader, alone, name):
     reader.open(alone[name])
     figure, read = "document.querySelector('.explore')", set()
-    for step in range(reader.evaluate("scenes[0].chapters.length")):
+    last = reader.evaluate(f"+{figure}.querySelector('[type=range]').max")
+    for step in range(last + 1):
         _go(reader, step)
         seen, drawn = reader.call(SEEN, 0), reader.draw(step=step)
         plain = reader.call("(caption) => nlp104.plain(caption)", drawn.caption)
@@ -529,6 +532,21 @@ def test_a_reader_with_a_keyboard_walks_through_all_steps(reader, alone):
 
 
 @needs_browser
+@pytest.mark.parametrize(("title", "end"), [("One step on", 5), ("One step back", 0)])
+def test_a_button_that_has_come_to_the_end_keeps_the_focus(reader, alone, title, end):
+    reader.open(alone["trained_heads"], at="#trained_heads:step=3")
+    button = f"document.querySelector('[title=\"{title}\"]')"
+    reader.evaluate(f"{button}.focus()")
+    reader.press(*("Enter",) * 6)
+    assert reader.state()["step"] == end
+    assert reader.evaluate(f"document.activeElement === {button}")
+    reader.tap("head:3")
+    reader.evaluate(f"{button}.focus()")
+    reader.press("Enter")  # nothing: what was chosen stays
+    assert reader.state()["head"] == 3
+
+
+@needs_browser
 def test_a_reader_with_a_keyboard_presses_what_can_be_pressed(reader, alone):
     reader.open(alone["evolution"], at="#evolution:step=5")
     reader.evaluate("document.querySelector('.stage').focus()")
@@ -631,6 +649,36 @@ def test_a_restless_reader_breaks_nothing(reader, alone, name):
     reader.open(alone[name], width=390)
     assert reader.call(RESTLESS, 0, 120) > 20
     assert reader.complaints == []
+
+
+DRAWN = """() => {
+  const root = document.querySelector('.explore'), passing = ['data-source', 'style'];
+  const written = (element) => [element.tagName, element.style.transform,
+    ...[...element.attributes].map(({ name, value }) => [name, value])
+      .filter(([name]) => !passing.includes(name)).sort().map(String),
+    ...(element.children.length ? [...element.children].map(written) : [element.textContent])];
+  const layers = [...root.querySelectorAll('.stage svg > g')];
+  return [root.querySelector('figcaption').textContent, root.querySelector('.count').textContent,
+    ...layers.map((layer) => [...layer.children].map((mark) => `${written(mark)}`).sort())];
+}"""
+
+
+@pytest.mark.slow
+@needs_browser
+@pytest.mark.parametrize("name", SCENES)
+def test_what_is_seen_depends_on_the_state_alone(reader, alone, name):
+    """And not on the way there: a walk leaves nothing behind, and nothing in another layer."""
+    for steps in (7, 19, 40):
+        reader.open(alone[name], width=390)
+        reader.call(RESTLESS, 0, steps)
+        reader.evaluate("document.querySelector('.play').textContent === 'Pause' "
+                        "&& document.querySelector('.play').click()")  # fmt: skip
+        walked, state = reader.call(DRAWN), reader.state()
+        known = {key: value for key, value in state.items() if value is not None}
+        address = urlencode(known).replace("True", "true").replace("False", "false")
+        reader.open(alone[name], width=390, at=f"#{name}:{address}")
+        reader.rest()
+        assert reader.call(DRAWN) == walked, state
 
 
 @needs_browser
@@ -845,7 +893,7 @@ def test_chapters_have_their_names_where_there_is_room(reader, alone, name):
     find = """() => {
       const root = document.querySelector('.explore'), row = root.querySelector('.chapters');
       const slider = root.querySelector('[type=range]');
-      return scenes[0].chapters.map((chapter, step) => {
+      return scenes[0].chapters.slice(0, +slider.max + 1).map((chapter, step) => {
         slider.value = step;
         slider.dispatchEvent(new Event('input'));
         const seen = [...row.children].filter((name) =>
@@ -856,7 +904,8 @@ def test_chapters_have_their_names_where_there_is_room(reader, alone, name):
             name.getBoundingClientRect().right, name.matches('.now')])];
       });
     }"""
-    count = reader.evaluate("document.querySelectorAll('.explore .chapters button').length")
+    names = "document.querySelectorAll('.explore .chapters button:not([hidden])')"
+    count = reader.evaluate(f"{names}.length")
     for width in WIDTHS:
         reader.dress(width)
         reader.rest()
@@ -910,6 +959,82 @@ def test_on_a_phone_a_step_brings_its_drawing_onto_the_screen(reader, alone, nam
             assert above > -1, (step, start)
             assert below > -1, (step, start)
     reader.dress()
+
+
+@needs_browser
+def test_an_equation_stays_on_one_line(reader, alone):
+    reader.open(alone["evolution"], width=360)
+    reader.rest()
+    ends = """['firstChild', 'lastChild'].map((end) => {
+      const range = document.createRange();
+      range.selectNode(document.querySelector('.equation .variant.lit')[end]);
+      return range.getBoundingClientRect().bottom;
+    })"""
+    for step in range(6):  # the last one asks another question
+        _go(reader, step)
+        first, last = reader.evaluate(ends)
+        assert last == pytest.approx(first, abs=6), step
+
+
+def test_rules_of_captions_have_one_home():
+    """What explorables and the translator share, both carry."""
+    own = [f"figures/explore/player/{name}.css" for name in ("frame", "bar", "stage")]
+    for path in (*own, "translation/web/page.css"):
+        found = re.findall(r"figcaption \{([^}]*)\}", packaged(path))
+        assert not any("font" in rule or "color" in rule for rule in found), path
+    assert ":is(.explore, .translator) figcaption {" in packaged(LOOKS)
+
+
+@needs_browser
+@pytest.mark.parametrize("name", ["shapes", "masked_attention", "decoding"])
+def test_a_choice_has_room_for_a_thumb(reader, alone, name):
+    reader.open(alone[name], width=360)
+    sizes = """[...document.querySelectorAll('.choice')].filter((box) => box.clientWidth)
+      .flatMap((box) => [...box.children].map((label) => [label.clientWidth,
+        label.clientHeight + 2]))"""  # with the box's border
+    for size in reader.evaluate(sizes):
+        assert min(size) >= 44
+
+
+@needs_browser
+@pytest.mark.parametrize("name", ["shapes", "machine", "decoding"])
+def test_choices_leave_no_strip_beside_them(reader, alone, name):
+    """Where they stand in two rows, each row is full."""
+    reader.open(alone[name])
+    rows = """() => [...document.querySelectorAll('.choice')].filter((box) => box.clientWidth)
+      .map((box) => {
+        const end = new Map(), frame = box.getBoundingClientRect();
+        for (const label of box.children) {
+          const { top, right } = label.getBoundingClientRect();
+          end.set(Math.round(top), right);
+        }
+        return [...end.values()].map((right) => Math.round(frame.right - right));
+      })"""
+    found = []
+    for width in (390, 360, 320):
+        reader.dress(width)
+        reader.rest()
+        found += reader.call(rows)
+    assert {gap for gaps in found for gap in gaps} <= {1}
+    assert any(len(gaps) > 1 for gaps in found) == (name == "shapes")
+
+
+@needs_browser
+def test_a_finger_leaves_nothing_lit(reader, alone):
+    """What a finger has touched would look hovered over until it touches something else."""
+    reader.open(alone["trained_heads"])
+    rules = """(() => {
+      const found = [], look = (rules, media) => [...rules].forEach((rule) => {
+        if (rule.media) look(rule.cssRules, media + rule.conditionText);
+        else if (rule.selectorText?.includes(':hover')) found.push([rule.selectorText, media]);
+      });
+      for (const { cssRules } of document.styleSheets) look(cssRules, '');
+      return found;
+    })()"""
+    found = reader.evaluate(rules)
+    assert len(found) >= 3
+    for selector, media in found:
+        assert media == "(hover: hover)" or ".play" in selector, selector
 
 
 @needs_browser

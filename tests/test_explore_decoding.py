@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -254,7 +255,7 @@ def test_the_page_searches_as_the_package_does(reader, record, number):
             tokens, score = ended[0]
             total = score * ((5 + len(tokens)) / 6) ** ALPHAS[alpha]
             state = {"mode": "beam", "k": k, "alpha": alpha, "sentence": number}
-            captions = [reader.draw(step=step, **state).caption for step in range(3, LAST + 1)]
+            captions = {reader.draw(step=step, **state).caption for step in range(3, LAST + 1)}
             (end,) = [c for c in captions if c.startswith(f"With k = {beams} beam search finds ")]
             assert f"finds **{text(record, tokens)}**, score **{_sign(score)}**" in end
             assert f"Its log P is {_sign(total)}, greedy's {_sign(greedy)}: " in end
@@ -297,6 +298,8 @@ def test_dice_fall_on_shares_that_are_softmax_of_logits_by_temperature(reader, r
                 row = record["sentences"][BUS]["draws"][heat][cut][throw]
                 word = record["words"][row[0]].replace("▁", "")
                 assert f"The dice show **{dice[0]:.3f}**. That falls on **" in drawn.caption
+                before = reader.draw(**{**state, "step": 2}).caption
+                assert ("the words that are cut leave it their share" in before) == (cut > 0)
                 if word in drawn.rows[:5]:
                     place = drawn.rows.index(word)
                     start = scaled[:place].sum()
@@ -375,6 +378,53 @@ def test_a_reader_begins_with_another_word_and_raises_k(reader):
     assert reader.complaints == []
 
 
+@needs_browser
+def test_a_finger_may_touch_the_whole_row_of_a_first_word(reader):
+    marks = reader.draw(step=3, width=358, **GREEDY).marks
+    hits = [mark["hit"] for mark in marks if str(mark.get("act")).startswith("first:")]
+    assert len(hits) == 6
+    for hit, after in pairwise(hits):
+        assert (hit["x"], hit["w"], hit["y"] + hit["h"]) == (0, 358, after["y"])
+
+
+@needs_browser
+def test_the_last_step_is_the_last_word(reader):
+    """Nothing happens after the end of a search: the slider, the bar and the keys stop there."""
+    reader.evaluate("document.querySelector('[title=\"Start again\"]').click()")
+    bar = """() => {
+      const root = document.querySelector('.explore'), slider = root.querySelector('[type=range]');
+      slider.value = 99;
+      slider.dispatchEvent(new Event('input'));
+      const names = [...root.querySelectorAll('.chapters button')].filter((name) => !name.hidden);
+      return [+slider.value, +slider.max, root.querySelector('[title="One step on"]').ariaDisabled,
+        root.querySelector('.count').textContent, names.at(-1).textContent,
+        root.querySelectorAll('.stage .pill.chosen').length > 2];
+    }"""
+    for mode, k, words in (("greedy", 0, 7), ("beam", 0, 7), ("beam", 2, 5), ("greedy", 2, 7)):
+        reader.evaluate(f"location.hash = '#decoding:mode={mode}&k={k}&step=99'")
+        reader.rest()
+        assert reader.state()["step"] == words + 2
+        end = [words + 2, words + 2, "true", f"{words + 3} / {words + 3}", str(words), True]
+        assert reader.call(bar) == end, (mode, k)
+    reader.evaluate("document.querySelector('[data-option=mode] [value=beam]').click()")
+    assert reader.state()["step"] == 7  # of 5 words, where greedy stood at its 7th
+    play = "document.querySelector('.explore .play')"
+    reader.evaluate(f"{play}.click()")  # from the first step on, and no timer is left
+    assert reader.state()["step"] == 0
+    reader.evaluate(f"{play}.click()")
+
+
+@needs_browser
+def test_one_beam_is_greedy_and_says_so(reader):
+    for step, says in ((3, "only the most probable word is kept"), (4, "The one beginning"),
+                       (9, "just as probable")):  # fmt: skip
+        one, greedy = (reader.draw(mode=mode, k=0, step=step) for mode in ("beam", "greedy"))
+        assert says in one.caption
+        assert "beginnings are" not in one.caption
+        assert one.rows == greedy.rows
+    assert "up to k = 4" in reader.draw(mode="beam", k=2, step=4).caption
+
+
 @pytest.mark.slow
 @needs_browser
 def test_every_state_fits_and_none_breaks(reader):
@@ -388,7 +438,8 @@ def test_every_state_fits_and_none_breaks(reader):
         for (const [key, values] of Object.entries(all))
           states = states.flatMap((s) => values.map((value) => ({ ...s, [key]: value })));
         for (const state of states) {
-          const captions = count(scene.chapters).map((step) => {
+          const end = scene.last({ ...scene.start, ...state });
+          const captions = count(scene.chapters).slice(0, end + 1).map((step) => {
             const whole = { ...scene.start, ...state, step };
             const { marks, height, caption } = scene.draw(whole, width);
             const keys = marks.flat(Infinity).filter(Boolean).map(({ key }) => key);
@@ -422,7 +473,8 @@ def test_every_caption_is_of_a_state_and_says_only_what_is_known():
     assert set(decoding_texts.CAPTIONS) == {
         "vector", "logits", "softmax", "heated", "not heated",
         "greedy first", "other first", "greedy", "greedy end", "other end",
-        "beam first", "beam", "ended", "beam end", "sampling", "sampling end", "cut off", "late",
+        "one first", "one", "beam first", "beam", "ended", "beam end", "sampling", "sampling end",
+        "cut off",
     }  # fmt: skip
 
 

@@ -419,6 +419,7 @@ def test_a_tied_matrix_is_one_and_lights_up_for_three(reader):
             lit = {m["key"].split(",")[0] for m in areas(drawn, "e") if m["strength"] == 1}
             assert lit == ({"e1"} if tied else {f"e{step - 1}"})
             assert ("Tied: its matrix is the source's" in drawn.caption) == (tied and step > 2)
+    assert own(reader, tied=1, was="tied:0").caption.startswith("tied **no → yes**: ")
 
 
 # --- what it teaches is so ---

@@ -78,6 +78,7 @@ def test_weights_are_those_of_the_layers(reader, scale):
         weights = ops.convert_to_numpy(weights)
         for sample in (0, 1, SHOWN - 1):
             drawn = reader.draw(step=step, sample=sample, scale=scale)
+            assert ("apart, as before" in drawn.caption) == (scale and width == 1)
             assert (drawn.rows, drawn.columns) == (list(WORDS), ["score", "weight"])
             logits = SCORES[step, sample] / (ROOTS[step] if scale else 1)
             np.testing.assert_allclose(drawn.values[:, 0], logits, atol=6e-4)

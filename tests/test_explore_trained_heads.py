@@ -326,6 +326,25 @@ def test_a_finger_switches_heads_and_walks_through_the_model(reader):
     assert reader.complaints == []
 
 
+@needs_browser
+def test_a_followed_word_stays_only_where_the_sentence_has_it(reader):
+    choose = "document.querySelector('[data-option=sentence] [value=\"{}\"]').click()"
+    looks = """[...document.querySelectorAll('.stage text')].map((text) => text.textContent)
+      .find((text) => text.endsWith(' looks at'))"""
+    reader.dress(390)
+    reader.evaluate("location.hash = '#trained_heads:sentence=0'")
+    reader.rest()
+    reader.tap("row:5")
+    assert reader.evaluate(looks) == "the looks at"
+    reader.evaluate(choose.format(WIDE))  # its twin has the same word there
+    assert reader.evaluate(looks) == "the looks at"
+    reader.evaluate(choose.format(LIKE))
+    assert reader.evaluate(looks) == "like looks at"
+    reader.evaluate(choose.format(TIRED))
+    assert reader.evaluate(looks) == "it looks at"
+    reader.dress()
+
+
 # --- what is refused ---
 
 

@@ -71,6 +71,7 @@ def test_the_nearest_are_those_of_the_definition(reader, step):
         assert {f"ring{j}" for j in found} == {key for key in marks if key.startswith("ring")}
         kind, gender = ([of[j] for j in found].count(of[word]) for of in (kinds, feminine))
         said = re.findall(r"\*\*([\d.]+)(?: %)?\*\*", drawn.caption)
+        assert (" is of its kind" in drawn.caption) == (said[0] == "1")
         whole = [round(share(vectors, of)) for of in (kinds, feminine)]
         assert [int(x) for x in said] == [kind, gender, *whole], (name, drawn.caption)
         for of, luck in zip(

@@ -17,7 +17,7 @@ WEIGHTS = np.random.default_rng(0).dirichlet(np.full(8, 9.0), 7).reshape(7, 4, 2
 def strengths(svg, concept):
     """How full the cells of a concept are, in the order in which they are drawn."""
     cells = [r for r in svg.iter("rect") if r.get("class") == f"f-{concept}" and r.get("style")]
-    return np.array([float(re.search(r"\*([\d.]+)\)", r.get("style"))[1]) for r in cells])
+    return np.array([float(re.search(r"cap\)\*\(([\d.]+)", r.get("style"))[1]) for r in cells])
 
 
 def tint(values, most):
@@ -30,7 +30,7 @@ def test_patches_are_pieces_of_the_image(layout):
     pixels = np.concatenate([pieces.ravel(), IMAGES[3].ravel()])
     expected = tint(pixels[pixels > 0], 16)
     np.testing.assert_allclose(strengths(svg, "ink"), expected, atol=1e-3)
-    assert {g.get("style") for g in svg.iter("g") if len(g)} == {"--cap:1"}  # legible ink
+    assert {g.get("style") for g in svg.iter("g") if len(g)} == {"--cap:1;--lift:0"}  # legible ink
     assert {"it is a 3", "class token", "8 patches as words"} <= set(texts(svg))
     assert sum(r.get("class") == "f-p" for r in svg.iter("rect")) == 9  # the class token has one
 

@@ -308,7 +308,7 @@ def films(svg):
         elif kind.startswith("base") and started:
             found[-1].append(0.0)
         elif kind == "f-v":
-            strength = float(re.search(r"cap\)\*([\d.]+)", element.get("style"))[1])
+            strength = float(re.search(r"cap\)\*\(?([\d.]+)", element.get("style"))[1])
             found[-1][-1] = ((strength - 0.07) / 0.93) ** (1 / 0.85)
         elif element.tag != "rect":
             started = False

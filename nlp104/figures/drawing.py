@@ -102,7 +102,9 @@ class Drawing:
             rect(1, class_="hatch")
         elif value > 0:
             strength = 0.07 + 0.93 * min(1.0, value / most) ** 0.85
-            rect(1, class_=f"f-{concept}", style=f"fill-opacity:calc(var(--cap)*{strength:.3f})")
+            lifted = f"{strength:.3f} + var(--lift)*{strength * (1 - strength):.3f}"
+            style = f"fill-opacity:calc(var(--cap)*({lifted}))"
+            rect(1, class_=f"f-{concept}", style=style)
         elif value < 0 and np.isfinite(value):
             strength = 0.22 + 0.78 * min(1.0, -value / most) ** 0.85
             style = f"fill:none;stroke-width:1.5;stroke-opacity:{strength:.3f}"

@@ -42,6 +42,7 @@ GROUND = {  # light and dark
     "hatch": ("#c9d0d8", "#434e59"),
     "hide": ("#f6f7f9", "#181d23"),
     "cap": ("0.6", "0.66"),  # the strongest tint that ink can still be read on
+    "lift": ("0", "0.4"),  # of weaker ones, which a dark ground would swallow
 }
 LETTERS = "system-ui, -apple-system, Segoe UI, Helvetica, Arial, sans-serif"
 # Hatching: what must not be seen, and what is seen all the same. One copy stands in every figure.

@@ -103,7 +103,7 @@ def _pixels(drawing, x, y, image, size):
     pixels = Drawing(drawing.width)
     pixels.matrix(x, y, image, "ink", width=size, height=size, most=INK)
     # Nothing is written on them, so the strongest may be full.
-    drawing.add("g", "".join(pixels.elements), style="--cap:1")
+    drawing.add("g", "".join(pixels.elements), style="--cap:1;--lift:0")
 
 
 def _reading(width, image, answer):

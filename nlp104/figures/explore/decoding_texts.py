@@ -21,12 +21,13 @@ CAPTIONS = {
         "the logarithm of that, **{log}**: logarithms are added along a sentence."
     ),
     "heated": (
-        "All logits are divided by T = {T} before the softmax: {top} gets **{p}**; at T = 1 "
-        "it has {plain}. The bar shares out 1 among the words, and the dice will fall on it."
+        "All logits are divided by T = {T} before the softmax. {top} gets **{p}**{cut}; the model "
+        "alone gives it {plain}. The bar shares out 1 among the words, and the dice will fall on "
+        "it."
     ),
     "not heated": (
-        "At T = 1 the softmax takes the logits as they are: {top} gets **{p}**. The bar shares "
-        "out 1 among the words, and the dice will fall on it."
+        "At T = 1 the softmax takes the logits as they are. {top} gets **{p}**{cut}. The bar "
+        "shares out 1 among the words, and the dice will fall on it."
     ),
     # Greedy.
     "greedy first": (
@@ -54,6 +55,14 @@ CAPTIONS = {
         "Up to k = {k} words are kept, the most probable ones: as many beginnings go on side by "
         "side. The best of them, {one}, need not win."
     ),
+    "one first": (
+        "With k = 1 only the most probable word is kept: {one}, **{p}**. That is greedy. From k = "
+        "2 on, several beginnings go on side by side."
+    ),
+    "one": (
+        "The one beginning is continued in every way, and the best is kept: {one}, **{p}**. The "
+        "sum, log P, falls from {before} to **{total}**."
+    ),
     "beam": (
         "Every beginning is continued in every way, and the best sums are kept, up to k = "
         "{k}. Ahead: **{ahead} …** with **{total}**. Beginnings dropped: **{dropped}**."
@@ -79,10 +88,6 @@ CAPTIONS = {
     "cut off": (
         "After {limit} pieces the recording ends, the sentence does not: **{said} …**, log P "
         "= **{total}**. Greedy has {greedy}."
-    ),
-    "late": (
-        "**{said}** ended after {length} pieces with log P = **{total}**. Word {step}: nothing "
-        "more is computed."
     ),
 }
 VERDICTS = ["less probable", "just as probable", "more probable"]

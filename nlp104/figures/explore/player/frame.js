@@ -37,8 +37,11 @@
   const makeBar = (player) => {
     const { steps } = player;
     const reset = picture("reset", "Start again", () => player.reset());
-    const back = picture("back", "One step back", () => player.go(player.state.step - 1));
-    const next = picture("next", "One step on", () => player.go(player.state.step + 1));
+    // At an end they do nothing, but are not disabled: that would take the focus away.
+    const turn = (by) => (event) =>
+      event.currentTarget.ariaDisabled === "true" || player.go(player.state.step + by);
+    const back = picture("back", "One step back", turn(-1));
+    const next = picture("next", "One step on", turn(1));
     const play = make("button", {
       type: "button",
       className: "play",

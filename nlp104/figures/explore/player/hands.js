@@ -56,12 +56,12 @@
     return true;
   };
   const onStage = (player, key) => {
-    const { state, steps, frame } = player;
+    const { state, frame } = player;
     const steer = {
       ArrowRight: () => player.go(state.step + 1),
       ArrowLeft: () => player.go(state.step - 1),
       Home: () => player.go(0),
-      End: () => player.go(steps - 1),
+      End: () => player.go(player.last),
       " ": () => frame.play.click(),
     };
     steer[key]?.();

@@ -54,6 +54,9 @@
   // hidden. What is faint stands back: its colour does, its number can still be read.
   const strengthOf = ({ known, value, max }) =>
     known && Number.isFinite(value) ? Math.min(1, Math.abs(value) / max) ** 0.85 : 0;
+  // On a dark ground the middle of the scale is lifted, as --lift says; both ends stay.
+  const tinted = (share) =>
+    `calc(var(--cap)*(${share.toFixed(3)} + var(--lift)*${(share * (1 - share)).toFixed(3)}))`;
   const cell = {
     make: () => [
       svg("rect", { class: "base" }),
@@ -69,12 +72,12 @@
       for (const rect of [base, tint, hatch])
         box(rect, mark, rect === tint && !positive ? 1.75 : 1, radius);
       set(base, { class: classes("base", mark.hidden ? "hide" : strength && "clear") });
-      const full = positive && !mark.hidden ? (faint * (0.07 + 0.93 * strength)).toFixed(3) : 0;
+      const full = positive && !mark.hidden ? faint * (0.07 + 0.93 * strength) : 0;
       const outlined = strength && !positive && !mark.hidden;
       const edge = outlined ? (faint * (0.22 + 0.78 * strength)).toFixed(3) : 0;
       set(tint, {
         class: `tint f-${mark.concept} s-${mark.concept}`,
-        style: `fill-opacity:calc(var(--cap)*${full});stroke-opacity:${edge}`,
+        style: `fill-opacity:${tinted(full)};stroke-opacity:${edge}`,
       });
       const leak = mark.leak ? 0.45 : 0;
       set(hatch, { opacity: mark.hidden ? 1 : leak, class: classes("hatch", mark.leak && "leak") });

@@ -7,7 +7,8 @@
 //   options: [{name, label, values: [[value, text], …], when(state, width)}],
 //   equation, lit(state),        HTML with data-term="…"; the terms that are lit
 //   draw(state, width) → {marks, height, caption, table: {caption, rows, columns, values}, focus},
-//   press(state, action), move(state, step), option(state, name, value),
+//   last(state),                 its last step, where that depends on the state
+//   press(state, action), move(state, step), option(state, name, value, before),
 //   slide(state, action, value)  change the state; the last where a mark is pulled that has
 //                                slide: {value, low, high, by, length}, in pixels, upwards
 // }))
@@ -46,11 +47,16 @@ nlp104.scene ??= (() => {
       this.live();
     }
 
+    get last() {
+      return this.scene.last?.(this.state) ?? this.steps - 1;
+    }
+
     // ---------- one state ----------
     show({ still = calm.matches, write = true, texts = false } = {}) {
       if (!this.width) return;
-      if (texts) this.reserve(); // there may be others now
       const { scene, state, width, playing, root } = this;
+      state.step = Math.min(state.step, this.last);
+      if (texts) this.reserve(); // there may be others now
       const { drawing, table } = this.frame;
       const { marks, height, caption, table: numbers, focus } = scene.draw(state, width);
       const tall = Math.ceil(height);
@@ -98,17 +104,17 @@ nlp104.scene ??= (() => {
     }
 
     showBar(words) {
-      const { steps, playing, width } = this;
+      const { last, playing, width } = this;
       const { step } = this.state;
       const { slider, count, back, next, play } = this.frame;
-      const part = step / Math.max(1, steps - 1);
-      slider.value = step;
+      const part = step / Math.max(1, last);
+      Object.assign(slider, { max: last, value: step });
       slider.style.setProperty("--done", `calc(10px + (100% - 20px) * ${part})`);
-      slider.setAttribute("aria-valuetext", `${step + 1} of ${steps}: ${plain(words)}`);
-      count.textContent = `${step + 1} / ${steps}`;
-      this.chapters.show(step, width);
-      back.disabled = step === 0;
-      next.disabled = step === steps - 1;
+      slider.setAttribute("aria-valuetext", `${step + 1} of ${last + 1}: ${plain(words)}`);
+      count.textContent = `${step + 1} / ${last + 1}`;
+      this.chapters.show(step, last, width);
+      set(back, { "aria-disabled": step === 0 });
+      set(next, { "aria-disabled": step === last });
       play.innerHTML = playing ? `${icon("pause")}Pause` : `${icon("play")}Play`;
     }
 
@@ -139,7 +145,7 @@ nlp104.scene ??= (() => {
         this.follow = true;
         this.pause(false);
       }
-      this.state.step = limit(step, 0, this.steps - 1);
+      this.state.step = limit(step, 0, this.last);
       this.scene.move?.(this.state, this.state.step);
       const focus = this.show();
       if (this.follow) this.bring(focus);
@@ -161,11 +167,11 @@ nlp104.scene ??= (() => {
     }
 
     play() {
-      if (this.state.step === this.steps - 1) this.go(0);
+      if (this.state.step === this.last) this.go(0);
       this.playing = this.follow = true;
       this.show();
       const onward = () => {
-        if (this.state.step >= this.steps - 1) {
+        if (this.state.step >= this.last) {
           this.pause();
           return;
         }
@@ -206,8 +212,9 @@ nlp104.scene ??= (() => {
 
     choose(name, value) {
       this.pause();
+      const before = this.state[name];
       this.state[name] = value;
-      this.scene.option?.(this.state, name, value);
+      this.scene.option?.(this.state, name, value, before);
       this.show({ texts: true });
     }
 

@@ -39,6 +39,8 @@
         this.make(mark);
       }
       const node = this.nodes.get(mark.key);
+      const layer = this.layers[mark.layer];
+      if (node.group.parentNode !== layer) layer.append(node.group);
       node.mark = mark;
       this.press(node.group, mark);
       return fresh;
@@ -48,7 +50,6 @@
       const pieces = KINDS[mark.kind].make();
       const group = svg("g", { class: mark.kind, opacity: 0 }, ...pieces);
       this.nodes.set(mark.key, { pieces, group });
-      this.layers[mark.layer].append(group);
       // At its place and in its colours: only what is old changes them slowly.
       this.place(group, mark);
       KINDS[mark.kind].update(pieces, mark);

@@ -1,21 +1,21 @@
 // Which text is said, and what stands in its braces.
 nlp104.share("decoding", ({ write, exact, decoding: { pick, percent, spell } }) => {
-  function keyOf({ data, state, phase, frames, frame, end, open, last, dice, asked, now }) {
+  function keyOf({ data, state, phase, frames, frame, end, numBeams, open, last, dice, now }) {
     const { mode } = state;
-    if (asked > now) return "late";
     if (phase < 2) return ["vector", "logits"][phase];
     if (open && !dice) return "softmax";
     if (open) return data.temperatures[state.heat] === 1 ? "not heated" : "heated";
     if (last && !end.ended) return "cut off";
     if (mode === "beam" && !last && frame.best) return "ended";
-    const who = mode === "greedy" && frames[0].kept[0] !== frames[0].all[0] ? "other" : mode;
+    const other = mode === "greedy" && frames[0].kept[0] !== frames[0].all[0];
+    const who = other ? "other" : mode;
     if (last) return `${who} end`;
+    if (mode === "beam" && numBeams === 1) return now > 1 ? "one" : "one first";
     return now > 1 || dice ? who : `${who} first`;
   }
 
   function valuesOf(view, search) {
-    const { data, state, sentence, numBeams, end, open, asked, now, frame, last, node, name } =
-      view;
+    const { data, state, sentence, numBeams, end, open, now, frame, last, node, name } = view;
     const [one] = frame.kept;
     const [top] = frame.all;
     const shown = open ? top : one;
@@ -32,14 +32,13 @@ nlp104.share("decoding", ({ write, exact, decoding: { pick, percent, spell } }) 
       k: numBeams,
       T: pick(data.temperatures, state.heat),
       u: write(pick(data.dice, state.draw)[now - 1], 3),
-      step: asked,
-      length: end.length,
       top: `**${name(top.word)}**`,
       one: `**${name(one.word)}**`,
       logit: write(top.logit),
       log: write(top.log),
       p: percent(shown.p),
       plain: percent(Math.exp(shown.log)),
+      cut: state.cut ? ", for the words that are cut leave it their share" : "",
       P: percent(Math.exp(end.total)),
       before: write(one.total - one.log),
       total: write(last ? end.total : one.total),

@@ -67,12 +67,13 @@ nlp104.share("decoding", ({ sum, write, exact, area, note, token, wire, line, st
   }
 
   // Greedy can be told to begin with another word.
-  const press = ({ open, name }, { word, chosen, i }) => ({
+  const press = ({ open, name, width }, { word, chosen, i, y, left }) => ({
     act: `first:${i}`,
     at: `first:${i}:0`,
     first: chosen || (open && !i),
     pressed: Boolean(chosen),
     says: `Begin with ${name(word)}`,
+    hit: { x: left, y: y + 11 - ROW / 2, w: width - left, h: ROW }, // the whole row, for a finger
   });
 
   // The best of those that compete fills its bar.
@@ -93,16 +94,16 @@ nlp104.share("decoding", ({ sum, write, exact, area, note, token, wire, line, st
   }
 
   function row(candidate, i, view, table, y) {
-    const { state, width, slim, phase, open, asked, last, dice, pool, name } = view;
+    const { state, width, slim, phase, open, now, last, dice, pool, name } = view;
     const { long, edge, left, columns, known } = table;
     if (!phase) return !slim && room(`r${i}`, { x: left, y, w: width - left, h: 22 });
     const chosen = !open && candidate.kept;
     const cut = dice && !candidate.p;
-    const one = { ...candidate, chosen, cut, i, y };
+    const one = { ...candidate, chosen, cut, i, y, left };
     const place = { y, w: long, h: 22 };
     const before = { word: name(one.from.word), size: 12, bare: true, muted: true };
     const own = { word: name(one.word), size: 12, chosen, muted: cut };
-    const free = state.mode === "greedy" && asked === 1 && press(view, one);
+    const free = state.mode === "greedy" && now === 1 && press(view, one);
     const look = { anchor: "end", muted: !chosen, strong: chosen };
     const share = cut ? "cut" : percent(one.p);
     const numbers = columns.slice(0, known).map(([, field, x], column) => {

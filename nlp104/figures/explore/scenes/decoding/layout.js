@@ -5,8 +5,7 @@ nlp104.share("decoding", ({ range, decoding: { nameIn, path } }) => {
     const { sentence, frames, numBeams } = found;
     const phase = Math.min(state.step, 3); // vector, logits, softmax; then words
     const open = phase < 3;
-    const asked = Math.max(1, state.step - 2);
-    const now = Math.min(asked, frames.length);
+    const now = Math.min(Math.max(1, state.step - 2), frames.length);
     const frame = frames[now - 1];
     const lead = open ? frame.read[0] : frame.kept[0].from;
     const done = frames.slice(0, open ? 0 : now);
@@ -26,7 +25,6 @@ nlp104.share("decoding", ({ range, decoding: { nameIn, path } }) => {
       sourceWidth: Math.min(88, (width - head) / sentence.source.length),
       phase,
       open,
-      asked,
       now,
       frame,
       lead,

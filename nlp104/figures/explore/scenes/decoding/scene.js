@@ -44,7 +44,7 @@ nlp104.scene("decoding", (data, { range, decoding }) => {
     chapters: ["vector", "logits", "softmax", "word 1", ...range(limit - 1, 2).map(String)],
     options,
     draw,
-    pause: (state) => (state.step - 2 > search(state).frames.length ? 1 : 2400),
+    last: (state) => search(state).frames.length + 2,
     press: (state, [, word]) => Object.assign(state, { first: Number(word), step: 3 }),
   };
 });

@@ -21,7 +21,9 @@ nlp104.share("shapes", ({ range, exact, largest, shapes: { times } }) => {
         : `parameters ${became(parameters, old.parameters)}`;
     const arithmetic = `arithmetic ${became(work, old.work)}`;
     const outputs = groups ? `Outputs: ${groups}.` : `${data.says.same} `;
-    const title = `${moved.label} **${earlier} → ${size[moved.letter]}**`;
+    const tied = moved.letter === "E";
+    const [before, now] = [earlier, size[moved.letter]].map((x) => (tied ? ["no", "yes"][x] : x));
+    const title = `${moved.label} **${before} → ${now}**`;
     return `${title}: ${own}, ${arithmetic}. ${outputs}`;
   }
 

@@ -22,7 +22,7 @@ nlp104.share("softmax_lab", ({ write }) => {
     if (view.state.scale)
       return (
         `**d = ${d}.** Divided by **${some(by)}**, the scores lie **${some(apart)}** apart, ` +
-        `not ${some(apart * by)}. ${winner} gets ${gets}; ` +
+        `${by > 1 ? `not ${some(apart * by)}` : "as before"}. ${winner} gets ${gets}; ` +
         `the steepest slope stays at **${small(slope)}**.`
       );
     const start = `**d = ${d}.** The scores lie **${some(apart)}** apart. `;

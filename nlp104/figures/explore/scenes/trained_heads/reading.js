@@ -84,15 +84,14 @@ nlp104.share("trained_heads", ({ range, sum }) => {
       : `${gone}, ${word} stays the likeliest: ${now}, and ${was} with all heads.`;
   }
 
-  // The same place in a sentence that differs in single words.
+  // Sentences that differ in single words: the same place means the same.
+  const twins = (one, other) =>
+    one !== other &&
+    one.source.length === other.source.length &&
+    one.written.length === other.written.length;
+
   function twinCaption(data, state, view) {
-    const { source, written } = view.sentence;
-    const twin = data.sentences.findIndex(
-      (other) =>
-        other !== view.sentence &&
-        other.source.length === source.length &&
-        other.written.length === written.length,
-    );
+    const twin = data.sentences.findIndex((other) => twins(view.sentence, other));
     if (twin < 0) return "";
     const { at, head, row } = view;
     const other = reading(data, { ...state, at, head, row }, twin);
@@ -106,5 +105,5 @@ nlp104.share("trained_heads", ({ range, sum }) => {
     if (view.off) return lesionCaption(view);
     return lookingCaption(view) + twinCaption(data, state, view);
   }
-  return { percent, reading, caption };
+  return { percent, reading, twins, caption };
 });

@@ -1,6 +1,6 @@
 // A trained translator: where its heads look, and what it writes next without some of them.
 nlp104.scene("trained_heads", (data, { trained_heads }) => {
-  const { reading, caption, layout, overview, details } = trained_heads;
+  const { reading, twins, caption, layout, overview, details } = trained_heads;
   const NOTHING = { at: -1, head: -1, row: -1, off: -1 }; // is chosen: the step says what is shown
 
   function table({ map, head, where, rows, columns, future }) {
@@ -50,6 +50,10 @@ nlp104.scene("trained_heads", (data, { trained_heads }) => {
     draw,
     pause: () => 4500,
     move: (state) => Object.assign(state, NOTHING),
+    // The word that was followed is another one in another sentence.
+    option(state, _, now, before) {
+      if (now !== before && !twins(data.sentences[now], data.sentences[before])) state.row = -1;
+    },
     press(state, [what, value]) {
       const chosen = Number(value);
       if (what === "at") turnTo(state, chosen);

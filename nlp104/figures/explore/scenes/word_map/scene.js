@@ -29,9 +29,10 @@ nlp104.scene("word_map", (data, { limit, sum, area, token, line, label, word_map
   const said = (table, of) => `**${share(table, of)} %** (by luck ${luck(of)} %)`;
 
   function caption(table, i) {
+    const alike = like(table, i, kinds);
     return (
       `**${words[i]}** (${kinds[i]}; in French ${french(i)}): of its nearest ${count}, ` +
-      `**${like(table, i, kinds)}** are of its kind and **${like(table, i, feminine)}** ` +
+      `**${alike}** ${alike === 1 ? "is" : "are"} of its kind and **${like(table, i, feminine)}** ` +
       `of its gender. Over all ${words.length} words: same kind ${said(table, kinds)}, ` +
       `same gender ${said(table, feminine)}.`
     );
