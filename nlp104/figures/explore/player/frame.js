@@ -39,7 +39,7 @@
     const reset = picture("reset", "Start again", () => player.reset());
     // At an end they do nothing, but are not disabled: that would take the focus away.
     const turn = (by) => (event) =>
-      event.currentTarget.ariaDisabled === "true" || player.go(player.state.step + by);
+      event.currentTarget.matches("[aria-disabled=true]") || player.go(player.state.step + by);
     const back = picture("back", "One step back", turn(-1));
     const next = picture("next", "One step on", turn(1));
     const play = make("button", {
