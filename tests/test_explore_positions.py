@@ -549,7 +549,7 @@ def test_the_still_shows_what_swapping_changes():
     numbers = re.findall(r"\d\.\d\d", made.alt)
     assert numbers == ["0.00", *differences[3:]]
     most = max(np.abs(swapped(on)).max() for on in (False, True))
-    tints = [re.findall(r"cap\)\*(\d\.\d+)|stroke-opacity:(\d\.\d+)", made.still)]
+    tints = [re.findall(r"cap\)\*\(?(\d\.\d+)|stroke-opacity:(\d\.\d+)", made.still)]
     for on, looks in zip((False, True), np.reshape(tints, (2, 24, 2)), strict=True):
         for value, (full, line) in zip(np.ravel(swapped(on)), looks, strict=True):
             strength = (abs(value) / most) ** 0.85
