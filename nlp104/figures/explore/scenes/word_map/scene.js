@@ -33,8 +33,8 @@ nlp104.scene("word_map", (data, { limit, sum, area, token, line, label, word_map
     return (
       `**${words[i]}** (${kinds[i]}; in French ${french(i)}): of its nearest ${count}, ` +
       `**${alike}** ${alike === 1 ? "is" : "are"} of its kind and ` +
-      `**${like(table, i, feminine)}** of its gender. Over all ${words.length} words: same kind ${said(table, kinds)}, ` +
-      `same gender ${said(table, feminine)}.`
+      `**${like(table, i, feminine)}** of its gender. Over all ${words.length} words: ` +
+      `same kind ${said(table, kinds)}, same gender ${said(table, feminine)}.`
     );
   }
 
