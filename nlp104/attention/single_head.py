@@ -9,12 +9,7 @@ import math
 import keras
 from keras import ops
 
-from nlp104.attention.masks import (
-    attention_weights,
-    combine_masks,
-    keys_mask,
-    masked_softmax,
-)
+from nlp104.attention.masks import attention_weights, combine_masks, keys_mask, masked_softmax
 from nlp104.utils.arguments import require_positive
 from nlp104.utils.specs import TracedSpec
 
