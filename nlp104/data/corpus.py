@@ -7,13 +7,12 @@ from pathlib import Path
 
 from nlp104.data.download import fetch
 from nlp104.data.named_corpora import CORPORA
-from nlp104.data.splits import Pair, split, subset
+from nlp104.data.splits import SPLITS, Pair, split, subset
 from nlp104.data.tokenizer import normalize
-from nlp104.utils.arguments import require_positive, require_whole
+from nlp104.utils.arguments import require_one_of, require_positive, require_whole
 from nlp104.utils.errors import InputError, MissingError
 
 NAMES = ("grammar", *CORPORA)
-PARTS = ("train", "validation", "test")
 GRAMMAR_SIZES = (20_000, 1_000, 1_000)
 
 _LOG = logging.getLogger(__name__)
@@ -63,8 +62,7 @@ class Corpus:
         Raises:
             ValueError: If there is no such part.
         """
-        if split not in PARTS:
-            raise ValueError(f"`split` must be one of {', '.join(PARTS)}. Received: {split!r}.")
+        require_one_of(SPLITS, split=split)
         grouped: dict[str, dict[str, None]] = {}
         for source, target in getattr(self, split):
             grouped.setdefault(source, {})[target] = None
@@ -131,7 +129,7 @@ def load_corpus(
     name = os.fspath(name_or_path)
     source_column, target_column = columns
     require_positive(source_column=source_column, target_column=target_column)
-    for part, size in zip(PARTS, sizes, strict=True):
+    for part, size in zip(SPLITS, sizes, strict=True):
         require_whole(**{f"size of {part}": 0 if size is None else size})
     if name in NAMES and (validation or test):
         raise InputError(
@@ -194,7 +192,7 @@ def _load_grammar(source_language, target_language, seed, sizes):
             f"Received: from {source_language} to {target_language}."
         )
     parts, accepted = [], {}
-    for name, size, default in zip(PARTS, sizes, GRAMMAR_SIZES, strict=True):
+    for name, size, default in zip(SPLITS, sizes, GRAMMAR_SIZES, strict=True):
         examples = grammar.generate(default if size is None else size, seed=seed, split=name)
         parts.append([(example.source, example.target) for example in examples])
         accepted |= {example.source: example.targets for example in examples}

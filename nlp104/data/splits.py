@@ -8,6 +8,7 @@ from nlp104.utils.arguments import require_whole
 from nlp104.utils.errors import InputError
 
 Pair = tuple[str, str]
+SPLITS = ("train", "validation", "test")
 
 
 def split(

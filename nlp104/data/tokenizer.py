@@ -27,7 +27,7 @@ from nlp104.data.tokenizer_pipeline import (
     recognize,
 )
 from nlp104.data.word_spacing import learn_spacing
-from nlp104.utils.arguments import require_positive, require_texts
+from nlp104.utils.arguments import require_one_of, require_positive, require_texts
 from nlp104.utils.errors import InputError
 from nlp104.utils.files import replacing
 from nlp104.utils.foreign import read_text
@@ -137,8 +137,7 @@ class Tokenizer:
             >>> Tokenizer.train(sentences, kind="bpe", vocabulary_size=25).tokens("L'eau dort.")
             ["▁L'eau", '▁', 'd', 'o', 'r', 't', '.']
         """
-        if kind not in KINDS:
-            raise ValueError(f"`kind` must be one of {', '.join(KINDS)}. Received: {kind!r}.")
+        require_one_of(KINDS, kind=kind)
         [vocabulary_size] = require_positive(vocabulary_size=vocabulary_size)
         require_texts(sentences=sentences)
         sentences, normalize_one = list(sentences), normalizer(kind, lowercase).normalize_str

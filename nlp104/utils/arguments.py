@@ -62,6 +62,13 @@ def require_not_negative(**numbers):
         require_number(name, number, lambda n: 0 <= n < math.inf, "a number of at least 0")
 
 
+def require_one_of(choices, **chosen):
+    """Raises `ValueError` unless the one argument that is named is among the names to choose."""
+    [(name, value)] = chosen.items()
+    if value not in choices:
+        raise ValueError(f"`{name}` must be one of {', '.join(choices)}. Received: {value!r}.")
+
+
 def require_texts(**lists):
     """Raises `ValueError` for a string in the place of a list: it would be read as its letters."""
     for name, texts in lists.items():

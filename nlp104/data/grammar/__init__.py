@@ -19,9 +19,10 @@ from nlp104.data.grammar.chance import Draw
 from nlp104.data.grammar.french import Word, smooth, spell
 from nlp104.data.grammar.patterns import Sentence, draw_nested, draw_sentence
 from nlp104.data.grammar.phrases import READINGS, Leaf, readings
+from nlp104.data.splits import SPLITS
+from nlp104.utils.arguments import require_one_of
 from nlp104.utils.errors import InputError
 
-SPLITS = ("train", "validation", "test")
 MAX_COUNT = {"train": 1_000_000, "validation": 50_000, "test": 50_000}
 MAX_NESTED = 10_000
 MAX_WORDS = 15  # punctuation included
@@ -106,8 +107,7 @@ def generate(count: int, seed: int = 0, split: str = "train") -> list[Example]:
         The ant avoided the path because it was too narrow.
         Is our fresh pear in our box?
     """
-    if split not in SPLITS:
-        raise ValueError(f"`split` must be one of {', '.join(SPLITS)}. Received: {split!r}.")
+    require_one_of(SPLITS, split=split)
     if not (isinstance(count, Integral) and 0 <= count <= MAX_COUNT[split]):
         raise InputError(
             f"`count` must lie between 0 and {MAX_COUNT[split]:,}, as many {split} sentences "
