@@ -410,6 +410,7 @@ def test_resuming_a_run_whose_files_have_changed(resumes):
     assert "other sentence pairs" in message()
 
 
+@pytest.mark.slow
 def test_no_checkpoint_is_left_to_average(resumes):
     run, message = resumes
     record = json.loads((run / "run.json").read_text(encoding="utf-8"))
@@ -488,6 +489,7 @@ def test_tokenizer_of_another_model(fails, model):
 
 
 @pytest.mark.parametrize("one", [True, False], ids=["one tokenizer", "two"])
+@pytest.mark.slow
 def test_a_save_that_fails_leaves_the_old_translator_or_none(model, monkeypatch, one, tmp_path):
     """Never the weights of the old one with the words of the new one, which would load."""
     words = [sentence.upper() for sentence in SENTENCES]
@@ -561,6 +563,7 @@ def test_a_translation_that_is_too_long_to_look_at(model):
 
 
 @pytest.mark.parametrize("num_beams", [1, 2])
+@pytest.mark.slow
 def test_a_translation_that_never_ends_can_be_looked_at(model, num_beams):
     translator = Translator.load(model)
     bias = translator.model.output_head.bias

@@ -329,6 +329,7 @@ class Looked(Batches):
 
 
 @pytest.mark.parametrize("lengths", SHAPES.values(), ids=SHAPES.keys())
+@pytest.mark.slow
 def test_fit_reads_the_epochs_one_after_the_other(lengths):
     pairs = make_pairs(lengths)
     looked, expected = (kind(*pairs, 4, bucket_width=10) for kind in (Looked, Batches))

@@ -199,6 +199,7 @@ def test_a_row_that_was_cut_off_finds_no_more_while_others_go_on(model, seed):
         np.testing.assert_allclose(one_scores[0], scores[row], rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_a_row_that_never_ends_is_cut_off(model):
     randomize(model, 5)
     model.output_head.bias.assign(np.where(np.arange(VOCABULARY) == END_ID, -1e9, 0.0))
@@ -282,6 +283,7 @@ def test_the_largest_penalty_keeps_scores_that_are_numbers(model):
         assert ended == sorted(ended, reverse=True)
 
 
+@pytest.mark.slow
 def test_compiles_once_for_many_shapes_and_penalties(monkeypatch):
     traces = traced_shapes(monkeypatch)
     model = make_model(vocabulary_size=VOCABULARY, num_layers=1)
@@ -343,6 +345,7 @@ def floatx():
 
 
 @pytest.mark.parametrize("kind", ["float16", "bfloat16", "float64"])
+@pytest.mark.slow
 def test_what_keras_computes_in_elsewhere_changes_nothing(kind, floatx):
     def decode():  # a program is kept with its model, whatever Keras computes in
         model = make_model(vocabulary_size=VOCABULARY, num_layers=1)

@@ -211,6 +211,7 @@ def test_training_says_what_it_trains_on(trained, translator):
     assert all(re.search(r"val_accuracy 0\.\d+ .*val_loss \d\.\d+", line) for line in epochs)
 
 
+@pytest.mark.slow
 def test_run_directory_records_everything_and_no_place(trained, translator):
     output, _ = trained
     assert {path.name for path in output.iterdir()} == {

@@ -149,6 +149,7 @@ def test_compiles_once_for_many_shapes(monkeypatch):
 
 
 @pytest.mark.parametrize("search", [greedy, beam_search, partial(sample, seed=104)])
+@pytest.mark.slow
 def test_the_traced_program_writes_what_was_written_without(search):
     model, source = make_model(), random_sources(5, 4, 9)
     first, second, third = (search(model, source, max_length=12) for _ in range(3))
@@ -175,6 +176,7 @@ def test_a_program_does_not_keep_its_model():
 
 
 @pytest.mark.parametrize("search", [greedy, sample, partial(beam_search, num_beams=2)])
+@pytest.mark.slow
 def test_the_embeddings_are_transposed_once_and_not_in_every_step(search, monkeypatch):
     """XLA would copy all of them each time, which takes as long as the rest of a step."""
     made, original = [], TokenAndPositionEmbedding.transposed

@@ -270,10 +270,10 @@ def is_lit(link):
 
 
 def test_the_map_lights_what_its_topic_names_and_says_so(topic):
-    parts, sentence, side = maps.TOPICS[topic]
+    parts, sentence, side, words = maps.TOPICS[topic]
     made = maps.chapter_map(topic)
     svg = drawn(topic)
-    spoken = {maps.SPOKEN.get(name, name) for name in parts}
+    spoken = {(maps.SPOKEN | dict(words)).get(name, name) for name in parts}
     seen = {link.get("aria-label") for link in svg.iter("a") if is_lit(link)}
     assert seen == spoken
     if not side:
@@ -302,7 +302,8 @@ def test_where_there_is_one_stack_only_what_it_has_is_lit(side):
 
 def test_every_part_of_the_map_is_a_link_to_a_chapter(topic):
     links = list(drawn(topic).iter("a"))
-    parts = {maps.SPOKEN.get(name, name): chapter for name, (chapter, _) in maps.PARTS.items()}
+    said = maps.SPOKEN | dict(maps.TOPICS[topic].words)
+    parts = {said.get(name, name): chapter for name, (chapter, _) in maps.PARTS.items()}
     assert {link.get("aria-label") for link in links} == set(parts)
     for link in links:
         chapter = parts[link.get("aria-label")]
@@ -310,6 +311,13 @@ def test_every_part_of_the_map_is_a_link_to_a_chapter(topic):
         assert (BOOK / f"{chapter}.ipynb").is_file()
         assert "".join(link.itertext()) in link.get("aria-label")  # what is seen can be said
     assert drawn(topic).get("role") == "group"  # a picture may hold no links
+
+
+def test_where_no_french_is_written_none_is_spoken_of():
+    right = [a.get("aria-label") for a in drawn("the right stack alone").iter("a")]
+    assert "next token" in right and not any("French" in label for label in right)
+    left = [a.get("aria-label") for a in drawn("the left stack alone").iter("a")]
+    assert "what is read" in left and "English" not in left
 
 
 def test_on_colab_the_links_lead_to_colab(monkeypatch):

@@ -13,6 +13,7 @@ from nlp104.transformer.model import Transformer
 from nlp104.translation.pretrained import load_pretrained
 
 
+@pytest.mark.slow
 def test_a_wider_model_begins_with_the_same_function_and_learns():
     old = load_pretrained("grammar").model
     ids = np.array([[5, 9, 11, 3], [7, 3, 0, 0]])

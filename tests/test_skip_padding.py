@@ -123,6 +123,7 @@ def test_the_model_gives_logits_where_it_is_told_to():
         pytest.param("sentences", False, marks=SKIPPING),
     ],
 )
+@pytest.mark.slow
 def test_the_same_training(weigh, tie_embeddings):
     """Loss, metrics and weights after three steps, and what `evaluate` says."""
     inputs, labels = batch()

@@ -161,6 +161,7 @@ class TestGreedy:
         np.testing.assert_array_equal(speculate(model, ids, wrong)[0], greedy(model, ids))
 
     @pytest.mark.parametrize(("num_drafted", "max_length"), [(4, 20), (30, 20), (10, 8)])
+    @pytest.mark.slow
     def test_up_to_the_last_place_there_is(self, writer, num_drafted, max_length):
         randomize(writer, 4)  # other tests change its weights
         ids = prompts(3, 4)
@@ -353,6 +354,7 @@ class TestSampling:
 
 
 @pytest.mark.parametrize("kind", [LanguageModel, Transformer])
+@pytest.mark.slow
 def test_a_guess_that_is_no_token_is_never_right(kind, writer, translator):
     def foreign(tokens, length, number):  # another one first at every length
         return ops.take([VOCABULARY, 10**6, -1], (length + ops.arange(number)) % 3)
@@ -411,6 +413,7 @@ def test_what_cannot_write_says_so():
 
 
 @pytest.mark.parametrize("order", [(2, np.int64(2)), (np.int64(2), 2)], ids=["after", "before"])
+@pytest.mark.slow
 def test_numbers_of_numpy_are_numbers(order):
     """In either order: a program is kept for the number that it was made with."""
     model, ids = language_model(num_layers=1), np.array([[START_ID, 5]])

@@ -21,6 +21,7 @@ def language_model():
 
 
 @pytest.mark.parametrize("make", [translator, language_model])
+@pytest.mark.slow
 def test_fit_traces_a_step_once(make, monkeypatch):
     model, data = make()
     compile_model(model, 1e-3)

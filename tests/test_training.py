@@ -647,6 +647,7 @@ def test_a_validation_loss_that_is_no_number_stops_the_run(tmp_path, monkeypatch
 
 
 @pytest.mark.parametrize("at_first", [True, False], ids=["with", "without"])
+@pytest.mark.slow
 def test_a_run_goes_on_with_validation_as_it_began(tmp_path, at_first):
     def go_on(is_validated, epochs):
         validation = make_batches(20, seed=7) if is_validated else None
@@ -675,6 +676,7 @@ def test_no_half_written_file(tmp_path):
 
 
 @EXACT
+@pytest.mark.slow
 def test_a_disk_that_fills_between_epochs_costs_nothing_that_is_saved(tmp_path):
     whole, run = make_toy(), tmp_path / "run"
     history = train(whole, make_batches(), epochs=2, output=tmp_path / "whole", verbose=0)

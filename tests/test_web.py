@@ -106,6 +106,7 @@ def whole(packed):
 
 @needs_browser
 @pytest.mark.parametrize("name", KINDS)
+@pytest.mark.slow
 def test_every_text_has_the_same_ids_and_they_the_same_text(reader, packed, name):
     translator, _ = packed[name]
     pair = [translator.source_tokenizer, translator.target_tokenizer]
@@ -162,6 +163,7 @@ def test_logits_are_those_of_keras(reader, whole, name):
 
 
 @needs_browser
+@pytest.mark.slow
 def test_logits_of_the_released_model_are_those_of_keras(reader, packed, whole):
     encode = whole["eng-fra"].source_tokenizer.encode_batch
     sources = [[*row, 3] for row in encode(ENGLISH)]

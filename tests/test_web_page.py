@@ -447,6 +447,7 @@ def test_nothing_overlaps_or_leaves_the_window(window, book, width):
 
 @needs_browser
 @pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.slow
 def test_a_word_of_many_pieces_stays_in_its_window(window, load_once, tmp_path, width):
     """In sub-words, with a sign that has no word before it; see the German steamer's captains."""
     word = "Donaudampfschifffahrtsgesellschaftskapitänsmützenfabrikantenwitwe"

@@ -10,20 +10,27 @@ from pathlib import Path
 import nbformat
 
 from experiments import records
-from tools import colab, notebooks, repeat, versions
+from tools import colab, faults, notebooks, repeat, versions
 
 PAGE = notebooks.ROOT / "book" / "how-this-book-is-tested.md"
+
+FAULTS_SHOWN = (
+    "dot products not scaled",
+    "causal mask hides the token itself",
+    "padding counts in the loss",
+)
 
 TEMPLATE = """\
 # How this book is tested
 
-A number in this book has a source. A cell prints it, or a stored run names the command that found
-it; what we counted by reading says so. This page says what keeps that true, and shows what the last
-long runs found. Chapters change between such runs, so counts of cells differ from run to run.
+Every number in this book has a source: a cell prints it, or a stored run names the command that
+found it. Where we counted by reading, the text says so. This page says what keeps that true, and
+shows what the last long runs found. Chapters change between such runs, so counts of cells differ
+from run to run.
 
 ## At every change
 
-`make test` and `make slow` do all this on a machine with two cores, in half an hour:
+`make test` and `make slow` do all this on a machine with two cores, in 25 to 50 minutes:
 
 - **Every chapter runs** from top to bottom, and each output that does not depend on the machine is
   compared with the one you read ([nbval](https://nbval.readthedocs.io/)). The assertions in folded
@@ -36,12 +43,16 @@ long runs found. Chapters change between such runs, so counts of cells differ fr
   machines have: [ONNX Runtime](api/export.md#nlp104.translation.export_translator), and
   [several devices](api/training.md#nlp104.training.make_distribution).
 
+## Would a mistake be noticed?
+
+{faults}
+
 ## As a stranger in Colab
 
-Each chapter alone, in an empty folder, without a network, with Colab's versions
+Each chapter runs alone, in an empty folder, without a network, with Colab's versions
 (`python -m tools.colab`). The package is what the chapter's first cell installs, except that here
-it comes from a file and not from its address on the web. *Alike* counts the cells whose compared
-output is the one in this book; *seconds of a core* adds up the time of all cores.
+it comes from a file and not from its address on the web. A cell is *alike* if its compared output
+is the one in this book.
 
 {colab}
 
@@ -52,8 +63,8 @@ output is the one in this book; *seconds of a core* adds up the time of all core
 ## On other versions
 
 The core of the package's tests (layers, losses, batches, training, decoding, tokenizers, trained
-models), in fresh environments (`python -m tools.versions`). *Oldest* has the lowest version of
-everything that the package asks for; *skipped* are tests of what an environment lacks, such as
+models) is run in fresh environments (`python -m tools.versions`). *Oldest* has the lowest version
+of everything that the package asks for; *skipped* are tests of what an environment lacks, such as
 another backend.
 
 {versions}
@@ -64,14 +75,12 @@ another backend.
 
 ## Seldom, because it takes long
 
-- `make faults` plants mistakes in a copy of the package, one after the other: a mask off by one, a
-  forgotten scale. Each must be noticed by a test *and* by a chapter.
 - `make long` runs the tests that train for minutes; ten thousand random command lines are among
   them.
 - `python tests/pages/check_pages.py --axe axe.min.js` opens every page wide and narrow, light and
-  dark: links to a page or a place of the book that is not there, contrast, barriers for those who
-  do not see it or use no mouse, and anything that is asked from elsewhere. Links to other hosts are
-  not followed.
+  dark. It looks for links to a page or a place that is not there, for weak contrast, for barriers
+  to those who do not see the page or use no mouse, and for anything that is loaded from elsewhere.
+  Links to other hosts are not followed.
 
 ## What is not tested
 
@@ -79,6 +88,27 @@ That the times hold on your machine: they depend on what else it does. That a tr
 [Real sentences](part3/real-sentences.ipynb) shows what goes wrong. A GPU adds numbers in another
 order, so the last digits differ there.
 """
+
+
+def faults_list(planted):
+    """How many mistakes can be planted, and some of them."""
+    shown = []
+    for fault in planted:
+        if fault.name in FAULTS_SHOWN:
+            link = f"[{title_of(fault.chapter)}]({fault.chapter.removeprefix('book/')})"
+            changed = f"`{fault.old}` becomes `{fault.new}`"
+            shown.append(f"- *{fault.name}*: {changed}; the chapter is {link}.")
+    return (
+        f"`make faults` plants {len(planted)} mistakes in a copy of the package, one after the "
+        "other. Each must be noticed by a test *and* by the chapter that teaches the piece. "
+        "Three of them:\n\n" + "\n".join(shown)
+    )
+
+
+def title_of(chapter):
+    """The title of a chapter, by its path."""
+    notebook = nbformat.read(notebooks.ROOT / chapter, as_version=4)
+    return notebook.cells[0].source.splitlines()[0].strip("# ")
 
 
 def colab_table(record):
@@ -90,9 +120,7 @@ def colab_table(record):
     for name, run in sorted(
         record["chapters"].items(), key=lambda item: chapters.index(Path(item[0]))
     ):
-        path = notebooks.ROOT / f"{name}.ipynb"
-        title = nbformat.read(path, as_version=4).cells[0].source.splitlines()[0].strip("# ")
-        link = f"[{title}]({name.removeprefix('book/')}.ipynb)"
+        link = f"[{title_of(f'{name}.ipynb')}]({name.removeprefix('book/')}.ipynb)"
         alike = run["cells"] - len(run["different"])
         compared += alike
         gib = run["MiB"] / 1024
@@ -141,6 +169,7 @@ def read(path):
 def page():
     """The page, as text."""
     return TEMPLATE.format(
+        faults=faults_list(faults.load()),
         colab=colab_table(read(colab.RECORD)),
         repeats=repeats_sentence(read(repeat.RECORD)["passes"]),
         versions=versions.summary(read(versions.RECORD)),

@@ -151,15 +151,17 @@ def run(row):
 
 
 def summary(record):
-    """The rows as a list in Markdown, which fits a phone, in the order of the list."""
-    lines = []
+    """A table of counts in Markdown, and in a fold the versions: both fit a phone."""
+    counts = ("passed", "failed", "skipped")
+    table, used = [f"| | {' | '.join(counts)} |", "|---|--:|--:|--:|"], []
     for name, row in record.items():
+        table.append(f"| {name} | {' | '.join(str(row[count]) for count in counts)} |")
         found = row["versions"]
         backend = next(b for b in BACKENDS.values() if b in found)
-        counts = ", ".join(f"{row[count]} {count}" for count in ("passed", "failed", "skipped"))
-        used = ", ".join(f"{each} {found[each]}" for each in (backend, "Python", "Keras", "NumPy"))
-        lines.append(f"- **{name}**: {counts}. {used}.")
-    return "\n".join(lines)
+        named = ", ".join(f"{each} {found[each]}" for each in (backend, "Python", "Keras", "NumPy"))
+        used.append(f"- **{name}**: {named}.")
+    fold = ["", "<details><summary>Which versions</summary>", "", *used, "", "</details>"]
+    return "\n".join([*table, *fold])
 
 
 def main(names):

@@ -46,6 +46,7 @@ class Topic(NamedTuple):
     parts: tuple  # those that are lit
     sentence: str  # what they do
     side: str = ""  # "left" or "right": lit in this stack alone
+    words: tuple = ()  # what stands at an end where no French is written: pairs
 
 
 TOPICS = {
@@ -99,11 +100,13 @@ TOPICS = {
         (*STACK, "self-attention"),
         "What is only to be read needs no decoder: the answer is taken from the encoder's top.",
         "left",
+        (("English", "what is read"),),
     ),
     "the right stack alone": Topic(
         (*STACK, "masked self-attention", "linear, softmax", "next word"),
         "A language model has one stack and no encoder, so nothing to look across to.",
         "right",
+        (("French so far", "text so far"), ("next word", "next token")),
     ),
 }
 WIDTH, LEFT, RIGHT = 320, 78, 236
@@ -167,14 +170,15 @@ def _address(chapter, folder):
 
 def _draw(topic, folder):
     """Both stacks, from the bottom up; every lit part in the colour of its concept."""
-    lit, _, lit_side = TOPICS[topic]
+    lit, _, lit_side, words_here = TOPICS[topic]
+    spoken_here = SPOKEN | dict(words_here)
     drawing = Drawing(WIDTH)
 
     @contextmanager
     def part(name, x, of=None):
         """A link, lit where it is meant; where one stack is, only there and in what it has."""
         chapter, concept = PARTS[name]
-        spoken = SPOKEN.get(name, name)
+        spoken = spoken_here.get(name, name)
         here = not lit_side or (
             x == {"left": LEFT, "right": RIGHT}[lit_side] and of in (None, *lit)
         )
@@ -184,10 +188,11 @@ def _draw(topic, folder):
 
     def block(name, x, y, height=22, of=None):
         with part(name, x, of) as look:
-            drawing.box(x - BOX / 2, y, BOX, height, SPOKEN.get(name, name), size=LETTERS, **look)
+            said = spoken_here.get(name, name)
+            drawing.box(x - BOX / 2, y, BOX, height, said, size=LETTERS, **look)
 
     def words(name, x, y):
-        text = SPOKEN.get(name, name)
+        text = spoken_here.get(name, name)
         with part(name, x) as look:
             if look["lit"]:
                 drawing.box(x - BOX / 2, y - 9, BOX, 18, text, size=LETTERS, **look)
