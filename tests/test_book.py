@@ -373,7 +373,7 @@ def test_the_page_leaves_room_for_a_picture_that_has_not_come_yet():
     css = house_style()
     rule = r'img\[src\*="([a-z-]+)"\] \{\s+aspect-ratio: (\d+) / (\d+);\s+width: \2px'
     sizes = {name: size for name, *size in re.findall(rule, css)}
-    assert set(sizes) == {"overview-", "plan-waiting-", "plan-loss-"}
+    assert set(sizes) == {"overview-", "plan-waiting-", "plan-loss-", "plan-devices-"}
     for name, (width, height) in sizes.items():
         for theme in ("light", "dark"):
             picture = (BOOK / "assets" / f"{name}{theme}.svg").read_text(encoding="utf-8")

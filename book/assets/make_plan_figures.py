@@ -1,8 +1,9 @@
-"""Draw the two pictures of the page *A thousand devices, on paper* as SVG, light and dark.
+"""Draw the three pictures of the page *A thousand devices, on paper* as SVG, light and dark.
 
     python book/assets/make_plan_figures.py
 
-From `experiments.plan`: one simulated step of eight devices, and what failures and saving cost.
+From `experiments.plan`: one simulated step of eight devices, and what failures and saving cost; and
+the grid of groups and slices.
 Letters are as large as they must be on a phone.
 """
 
@@ -19,7 +20,7 @@ from make_figures import box, palette, svg, text  # noqa: E402
 from experiments import plan  # noqa: E402
 
 WIDTH = 480
-WAITING_HEIGHT, LOSS_HEIGHT = 434, 360
+WAITING_HEIGHT, LOSS_HEIGHT, GRID_HEIGHT = 434, 360, 428
 LETTER = 17
 DEVICES = 8
 
@@ -173,6 +174,70 @@ def loss(colors, record):
     return svg(WIDTH, LOSS_HEIGHT, "".join(parts))
 
 
+def grid(colors):
+    """A thousand devices as groups and slices: a row, a column and where they cross."""
+    ink, quiet = colors["ink"], colors["quiet"]
+    left, top, wide, high = 104, 66, 44, 30
+    rows = ("1", "2", "3", "", "125")  # the empty one stands for all others
+    at_row, at_column = 1, 4
+    parts = [
+        text(
+            left + 4 * wide, 24, "slices of the model", ink, LETTER, weight=700
+        )
+    ]
+    for column in range(DEVICES):
+        parts.append(
+            text(left + wide * (column + 0.5), 52, column + 1, quiet, 15)
+        )
+    for row, name in enumerate(rows):
+        middle = top + high * row + 20
+        if not name:
+            dots = (
+                text(left + wide * (c + 0.5), middle, "⋮", quiet, 15)
+                for c in range(DEVICES)
+            )
+            parts += dots
+            continue
+        parts.append(text(left - 12, middle, f"group {name}", quiet, 15, "end"))
+        for column in range(DEVICES):
+            here = (row, column) == (at_row, at_column)
+            x, y = left + wide * column + 4, top + high * row + 4
+            fill = ink if here else "none"
+            parts.append(box(x, y, wide - 8, high - 8, fill, quiet, 1.5))
+    x, y = left + wide * at_column, top + high * at_row
+    parts.append(
+        box(left - 3, y - 1, DEVICES * wide + 6, high + 2, "none", ink, 2)
+    )
+    dashed = box(x - 1, top - 3, wide + 2, len(rows) * high + 6, "none", ink, 2)
+    parts.append(dashed.replace("<rect", '<rect stroke-dasharray="6 4"', 1))
+    for line, (key, first, second) in enumerate(
+        (
+            (
+                box(14, 0, 26, 16, "none", ink, 2),
+                "one copy of the model:",
+                "vectors go along it in every layer",
+            ),
+            (
+                box(14, 0, 26, 16, "none", ink, 2).replace(
+                    "<rect", '<rect stroke-dasharray="6 4"', 1
+                ),
+                "the same slice of every copy:",
+                "its gradients are added up, 10 GB a step",
+            ),
+            (
+                box(14, 0, 26, 16, ink, ink, 1.5),
+                "one device:",
+                "1/8 of the weights, 1/125 of the rows",
+            ),
+        )
+    ):
+        y = 250 + 60 * line
+        parts.append(f'<g transform="translate(0 {y - 14})">{key}</g>')
+        parts.append(text(54, y, first, ink, LETTER, "start", 700))
+        parts.append(text(54, y + 24, second, ink, LETTER, "start"))
+    return svg(WIDTH, GRID_HEIGHT, "".join(parts))
+
+
 def pictures():
     """All of them, by file name."""
     record = json.loads(plan.PATH.read_text(encoding="utf-8"))
@@ -186,6 +251,7 @@ def pictures():
     for theme, name in enumerate(("light", "dark")):
         made[f"plan-waiting-{name}.svg"] = waiting(palette(theme), panels)
         made[f"plan-loss-{name}.svg"] = loss(palette(theme), record)
+        made[f"plan-devices-{name}.svg"] = grid(palette(theme))
     return made
 
 
