@@ -74,6 +74,8 @@ def test_each_group_is_a_bar_over_its_words(reader):
 @needs_browser
 def test_a_word_is_struck_out_and_comes_back(reader, page):
     reader.open(page)
+    assert reader.state() == {"step": 1, "out": ""}  # some groups are missing from the first look
+    reader.evaluate("document.querySelector('[title=\"One step back\"]').click()")
     reader.tap("word:12")
     assert reader.state() == {"step": 0, "out": "w12"}
     caption = reader.evaluate("document.querySelector('figcaption').textContent")

@@ -11,17 +11,17 @@ REFERENCE = "Nous avons suivi un éléphant courageux parce que nous étions tr�
 TRANSLATIONS = (
     ("right", REFERENCE, "It is right."),
     (
-        "one form",
+        "une",
         "Nous avons suivi une éléphant courageux parce que nous étions très curieux.",
         "One article has the wrong gender.",
     ),
     (
-        "no stop",
+        "stop",
         "Nous avons suivi un éléphant courageux parce que nous étions très curieux",
         "A full stop is missing. Hardly anybody minds.",
     ),
     (
-        "other words",
+        "fort",
         "Nous avons suivi un éléphant courageux car nous étions fort curieux.",
         "It is right, too: other words, the same meaning.",
     ),
@@ -36,12 +36,13 @@ TRANSLATIONS = (
         "Two words are exchanged; the adjective belongs behind its noun.",
     ),
     (
-        "left out",
+        "cut",
         "Nous avons suivi un éléphant courageux.",
         "The whole reason is missing, and nobody can tell from the French.",
     ),
-    ("un un un", "Un un un un un un un un un un un un.", "Nonsense."),
+    ("un", "Un un un un un un un un un un un un.", "Nonsense."),
 )
+OPENS = 1  # where some groups are missing
 ALT = (
     "A translation with one wrong word beside the reference. Of its 13 words 12 are in the "
     "reference, of its 12 pairs 10, of its 11 triples 8, of its 10 fours 6. BLEU 76."
@@ -73,14 +74,15 @@ def bleu():
         "source": SOURCE,
         "reference": cut(REFERENCE).split(),
         "translations": translations,
+        "opens": OPENS,
     }
     return Explorable("bleu", "What does BLEU see?", data, _still(data), ALT)
 
 
 def _still(data):
-    """The second translation: its words, and in four columns the groups that are found."""
+    """The translation that it opens on: its words, and in four columns the groups found."""
     drawing, high, top = Drawing(360), 24, 26
-    words, reference = data["translations"][1]["words"], data["reference"]
+    words, reference = data["translations"][OPENS]["words"], data["reference"]
     drawing.text(0, 10, "translation", strong=True)
     drawing.tokens(0, top, words, width=104, height=high)
     left = 124

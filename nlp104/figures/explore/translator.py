@@ -21,7 +21,7 @@ SENTENCES = (
     "They gave us a red car.",
     "she is older than me",
 )
-STEP = 3  # of the first sentence, at which the figure stands before it is touched
+STEP = 3
 SHOWN = 6  # words of each step
 
 
@@ -34,7 +34,9 @@ class _Figure(Explorable):
         return web.figure(self.data, self.still)
 
 
-def translator(translator, name="eng-fra-typed", languages=("en", "fr"), sentences=SENTENCES):
+def translator(
+    translator, name="eng-fra-typed", languages=("en", "fr"), sentences=SENTENCES, step=STEP
+):
     """A translator to watch while it writes, with the attention of all its heads.
 
     The figure carries what it wrote for some sentences. In the rendered book the reader can have
@@ -45,6 +47,7 @@ def translator(translator, name="eng-fra-typed", languages=("en", "fr"), sentenc
         name: What the model is called; in the book one that `nlp104.load_pretrained` knows.
         languages: The codes of the languages from and to which it translates.
         sentences: What is recorded.
+        step: Of the first sentence, at which the figure stands before it is touched.
 
     Returns:
         An object that a notebook displays; ``save(path)`` writes a page of its own.
@@ -64,7 +67,7 @@ def translator(translator, name="eng-fra-typed", languages=("en", "fr"), sentenc
         raise ValueError("Expected at least one sentence. Received: none.")
     recorded = [_record(translator, sentence) for sentence in sentences]
     first, layer = recorded[0], translator.model.config.num_layers - 1
-    step = min(STEP, len(first["target"]) - 1)
+    step = min(step, len(first["target"]) - 1)
     data = {
         "lead": LEAD,
         "name": name,
@@ -75,7 +78,8 @@ def translator(translator, name="eng-fra-typed", languages=("en", "fr"), sentenc
         "layer": layer,
         "elsewhere": web.ELSEWHERE,
     }
-    looks = np.mean([head[step] for head in first["cross"][layer]], axis=0)
+    # A half is rounded up, as the page does.
+    looks = np.mean([head[step] for head in first["cross"][layer]], axis=0) + 1e-9
     source, word = first["source"][looks.argmax()], first["target"][step]
     alt = (
         f"“{first['text']}” becomes “{first['translation']}” To write “{word.strip('▁')}”, the "

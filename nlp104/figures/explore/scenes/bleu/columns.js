@@ -5,7 +5,7 @@ nlp104.share("bleu", ({ area, label, token }) => {
 
   function layout({ reference, all }, width) {
     const slim = width < 560;
-    const below = width < 700; // the shares
+    const below = width < 790; // the shares
     const word = slim ? Math.min(92, Math.floor((width - 130) / 2)) : 112;
     const lane = slim ? 8 : 12;
     const gap = slim ? 12 : 26;

@@ -1,6 +1,10 @@
 // One sentence, several translations: the groups that BLEU finds, and what it makes of them.
-nlp104.scene("bleu", ({ source, reference, translations }, { area, label, write, bleu }) => {
+nlp104.scene("bleu", (data, { area, label, write, bleu }) => {
+  const { source, reference, translations } = data;
   const { score, layout, columns } = bleu;
+
+  const WORDS = ["words", "pairs", "triples", "fours", "length"];
+  const NAMES = 56; // the room that these take
 
   // Words that are struck out: their numbers, in a state such as "w3w12".
   const struck = (state, { words }) =>
@@ -18,15 +22,16 @@ nlp104.scene("bleu", ({ source, reference, translations }, { area, label, write,
     const found = (row) => `${row.filter(Boolean).length}/${row.length}`;
     const rows = [
       ...shares.map((share, n) => [`p${n + 1}`, `$p_${n + 1}$`, share, found(hits[n])]),
-      ["bp", "BP", brevity, ""],
+      ["bp", "BP", brevity, `${view.shown.length}/${reference.length}`],
     ];
-    const start = x + 84;
+    const start = x + NAMES + 84;
     const room = Math.min(190, width - start - 48);
     return [
       rows.map(([key, name, value, part], i) => {
         const at = y + i * 26;
         return [
-          label(`${key} name`, x, at, name, { size: 14 }),
+          label(`${key} word`, x, at, WORDS[i], { size: 13, muted: true }),
+          label(`${key} name`, x + NAMES, at, name, { size: 14 }),
           label(`${key} part`, start - 10, at, part, { size: 13, anchor: "end", muted: true }),
           area(
             `${key} bar`,
@@ -75,9 +80,9 @@ nlp104.scene("bleu", ({ source, reference, translations }, { area, label, write,
 
   return {
     lead:
-      `${source} A filled bar is a group that the reference has, too. ` +
-      "Step through eight translations; tap a word to strike it out.",
-    start: { out: "" },
+      `${source} Filled: the reference has this group, too. Hollow: it has not, or not so ` +
+      "often. Step through eight translations; tap a word to strike it out.",
+    start: { step: data.opens, out: "" },
     chapters: translations.map(({ name }) => name),
     draw,
     pause: () => 3600,

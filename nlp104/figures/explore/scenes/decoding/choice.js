@@ -2,6 +2,8 @@
 nlp104.share("decoding", ({ sum, write, exact, area, note, token, wire, line, step, decoding }) => {
   const { pick, room, strip, percent } = decoding;
   const ROW = 25;
+  // Of the room that words will take, the candidates get some.
+  const high = ({ spare, frame }) => Math.min(44, ROW + spare / frame.all.length);
 
   function vector({ data, width, slim, phase, node }, y) {
     const digits = (place) => strip("x", node.state.slice(0, 12), "r", place);
@@ -67,13 +69,13 @@ nlp104.share("decoding", ({ sum, write, exact, area, note, token, wire, line, st
   }
 
   // Greedy can be told to begin with another word.
-  const press = ({ open, name, width }, { word, chosen, i, y, left }) => ({
+  const press = ({ open, name, width, pitch }, { word, chosen, i, y, left }) => ({
     act: `first:${i}`,
     at: `first:${i}:0`,
     first: chosen || (open && !i),
     pressed: Boolean(chosen),
     says: `Begin with ${name(word)}`,
-    hit: { x: left, y: y + 11 - ROW / 2, w: width - left, h: ROW }, // the whole row, for a finger
+    hit: { x: left, y: y + 11 - pitch / 2, w: width - left, h: pitch }, // the row, for a finger
   });
 
   // The best of those that compete fills its bar.
@@ -167,14 +169,15 @@ nlp104.share("decoding", ({ sum, write, exact, area, note, token, wire, line, st
       return note(`head${i}`, x, top + 22, title, { anchor: "end", strong, muted: true });
     });
     const title = open ? "which word is first?" : `word ${now}`;
-    const y = top + 42 + ROW * frame.all.length;
+    const pitch = high(view);
+    const y = top + view.spare + 42 + ROW * frame.all.length;
     const end = y + (dice ? 38 : 0);
     return {
       marks: [
         note("step", 0, top, title, { strong: true, size: 13 }),
         vector(view, top),
         heads,
-        frame.all.map((one, i) => row(one, i, view, table, top + 34 + ROW * i)),
+        frame.all.map((one, i) => row(one, i, { ...view, pitch }, table, top + 34 + pitch * i)),
         dice && throwDice(view, y),
         cost(view, end),
       ],

@@ -1,5 +1,7 @@
 // Which word is shown, and where all words stand.
 nlp104.share("decoding", ({ range, decoding: { nameIn, path } }) => {
+  const PITCH = 27; // of words, on a phone
+
   function see(data, search, state, width) {
     const found = search(state);
     const { sentence, frames, numBeams } = found;
@@ -15,6 +17,9 @@ nlp104.share("decoding", ({ range, decoding: { nameIn, path } }) => {
     const many = numBeams > 1;
     const slim = width < 560;
     const head = slim ? 0 : 52;
+    // Before there is a word, the candidates stand where the eye is, on a phone.
+    const whole = 1 + Math.max(...lengths);
+    const count = slim && open && !many ? 2 : whole;
     const view = {
       ...found,
       data,
@@ -35,7 +40,8 @@ nlp104.share("decoding", ({ range, decoding: { nameIn, path } }) => {
       dice: state.mode === "sampling",
       many,
       pool: many && !open, // beginnings compete
-      count: 1 + Math.max(...lengths),
+      count,
+      spare: (whole - count) * PITCH, // pixels
       name: nameIn(data.words),
     };
     const layout = slim ? downwards(view) : rightwards(view);
@@ -46,7 +52,7 @@ nlp104.share("decoding", ({ range, decoding: { nameIn, path } }) => {
   // On a phone words are written downwards. In slots stand keys (0) and values (1).
   function downwards({ width, many, numBeams, count }) {
     const top = 98;
-    const height = many ? 46 : 27;
+    const height = many ? 46 : PITCH;
     const column = many ? Math.min(width / numBeams, 112) : 84;
     const pill = { w: Math.min(column - 5, 86), h: 22 };
     return {

@@ -39,7 +39,18 @@ nlp104.scene("decoding", (data, { range, decoding }) => {
 
   return {
     lead: data.lead,
-    start: { sentence: 0, mode: "greedy", k: 2, alpha: 0, heat: 1, cut: 0, draw: 0, first: 0 },
+    // It opens where the first word is to be chosen.
+    start: {
+      step: 2,
+      sentence: 0,
+      mode: "greedy",
+      k: 2,
+      alpha: 0,
+      heat: 1,
+      cut: 0,
+      draw: 0,
+      first: 0,
+    },
     keep: options.map(({ name }) => name),
     chapters: ["vector", "logits", "softmax", "word 1", ...range(limit - 1, 2).map(String)],
     options,
