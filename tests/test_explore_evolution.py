@@ -258,6 +258,22 @@ def test_a_version_that_there_is_not_is_refused(until):
         explore.evolution(until=until)
 
 
+def test_it_opens_with_another_version():
+    assert explore.evolution(start=5).data == explore.evolution().data | {"start": 5}
+    message = "Expected start: a version from 0 to 3. Received: 5."
+    with pytest.raises(ValueError, match=re.escape(message)):
+        explore.evolution(until=3, start=5)
+
+
+@needs_browser
+def test_the_columns_of_x_are_named_where_they_are_wide_enough(reader):
+    for width, count in ((700, 8), (358, 8), (328, 8), (300, 0)):
+        for version in VERSIONS:
+            drawn = reader.draw(width=width, step=version)
+            names = [mark["source"] for mark in drawn.marks if re.fullmatch(r"f\d", mark["key"])]
+            assert names == list(handmade.FEATURES)[:count]
+
+
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_still_shows_the_last_version_and_says_it(version):
     made = explore.evolution(until=version)

@@ -12,7 +12,7 @@ from nlp104.figures.explore.numbers import short
 LAST = 6
 
 
-def evolution(until=None):
+def evolution(until=None, start=None):
     """Versions 0 to 6 of attention, to step through, from additive scores to several heads.
 
     "The animal crossed the street. It was tired." Who is *it*? The reader chooses a version, the
@@ -22,12 +22,13 @@ def evolution(until=None):
     Args:
         until: the last version, with which the figure opens; by default there are all seven, and it
             opens with the first.
+        start: the version with which it opens.
 
     Returns:
         An object that a notebook displays; ``save(path)`` writes a page of its own.
 
     Raises:
-        ValueError: There is no such version.
+        ValueError: There is no such version, or not up to `until`.
 
     Example:
         >>> from nlp104.figures import explore
@@ -39,6 +40,8 @@ def evolution(until=None):
     if until not in (None, *range(LAST + 1)):
         raise ValueError(f"Expected until: a version from 0 to 6. Received: {until!r}.")
     last = LAST if until is None else until
+    if start not in (None, *range(last + 1)):
+        raise ValueError(f"Expected start: a version from 0 to {last}. Received: {start!r}.")
     versions = []
     for version in range(last + 1):
         weights = handmade.kernels(version)
@@ -54,7 +57,7 @@ def evolution(until=None):
         "nouns": list(handmade.NOUNS),
         "endings": {ending: short(handmade.embed(ending)) for ending in handmade.ENDINGS},
         "versions": versions,
-        "start": until or 0,
+        "start": (until or 0) if start is None else start,
     }
     return Explorable("evolution", "The evolution of attention", data, *_still(last))
 

@@ -10,7 +10,8 @@ from nlp104.figures.explore.numbers import short
 
 WORDS = ("black", "cats", "love", "warm", "milk")
 WIDTHS = tuple(2**power for power in range(11))
-SHOWN, COUNTED = 13, 500  # samples to choose from, 65 scores in all; samples for the means
+SHOWN = 13  # samples to choose from
+START = {"step": 2, "sample": 2}  # at width 4 a winner begins to show
 
 
 def softmax_lab(seed=104):
@@ -18,7 +19,7 @@ def softmax_lab(seed=104):
 
     A query and five keys have independent entries of mean 0 and variance 1. The reader chooses
     their width d, switches the scale 1/√d, takes another sample, and pulls a score by hand, to see
-    the weights, their entropy, the largest of them and the steepest slope of the softmax.
+    the weights, among how many words that is like choosing, and the steepest slope.
     Vaswani et al. (2017), section 3.2.1.
 
     Args:
@@ -32,16 +33,15 @@ def softmax_lab(seed=104):
         >>> explore.softmax_lab().data["widths"][:4]
         [1, 2, 4, 8]
     """
-    scores, counted = dot_products(seed, SHOWN), dot_products(seed, COUNTED)
+    scores = dot_products(seed, SHOWN)
     data = {
         "words": list(WORDS),
         "widths": list(WIDTHS),
         "scores": short(scores, 3),
-        "counted": COUNTED,
-        "means": {name: short(_means(logits), 4) for name, logits in _both(counted).items()},
+        "start": START,
     }
-    logits = _both(scores[:, 0])
-    plain, scaled = (_weights(logits[name]) for name in ("off", "on"))
+    first = scores[:, START["sample"]]
+    plain, scaled = (_weights(logits) for logits in (first, first / np.sqrt(WIDTHS)[:, None]))
     alt = (
         "Weights of five words at the widths 1 to 1024, a row for each width. As the dot products "
         f"are, one word has at least {plain[6:].max(1).min():.2f} from width 64 on. Divided by the "
@@ -73,28 +73,14 @@ def random_vectors(seed, samples):
     return queries, rng.standard_normal((samples, len(WORDS), widest))
 
 
-def _both(scores):
-    """The logits without the scale and with it."""
-    roots = np.sqrt(WIDTHS).reshape(-1, *[1] * (scores.ndim - 1))
-    return {"off": scores, "on": scores / roots}
-
-
 def _weights(logits):
     """The weights, as NumPy."""
     weights = masked_softmax(ops.convert_to_tensor(logits))
     return ops.convert_to_numpy(weights).astype("float64")  # JAX computes in float32
 
 
-def _means(logits):
-    """Entropy in bits, largest weight and steepest slope `[width, 3]`, means over the samples."""
-    weights = _weights(logits)
-    entropy = -(weights * np.log2(np.maximum(weights, 1e-300))).sum(-1)
-    slopes = weights * (1 - weights)  # the largest entry of diag(p) - p pᵀ stands on its diagonal
-    return np.stack([entropy, weights.max(-1), slopes.max(-1)], -1).mean(1)
-
-
 def _still(tables):
-    """The weights of the first sample at every width."""
+    """The weights of a sample at every width."""
     drawing, cell, row = Drawing(360), 30, 26
     drawing.text(44, 10, "width", muted=True, anchor="end")
     for column, (title, weights) in enumerate(tables.items()):

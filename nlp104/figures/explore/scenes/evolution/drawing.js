@@ -6,13 +6,17 @@ nlp104.share("evolution", ({ most, write, area, label, token, matrix }) => {
   const HIGH = 30; // a row
   const NOUN = 26; // a row of votes
   const TOP = 30;
+  const NAMED = 56; // X below the names of its columns
 
   // How large everything is.
   function measures(width) {
     const slim = width < 560;
     const sizes = { slim, pill: slim ? 66 : 72, size: slim ? 12 : 13 };
-    if (width < 320) return { ...sizes, tiny: 8, wide: 9 };
-    return slim ? { ...sizes, tiny: 9, wide: 10 } : { ...sizes, tiny: 11, wide: 12 };
+    if (width < 320) return { ...sizes, tiny: 8, wide: 9, column: 8 };
+    // As wide as three projections beside them leave room for.
+    const column = slim ? Math.max(9, Math.min(13, Math.floor((width - 232) / 8))) : 12;
+    const cells = slim ? { tiny: 9, wide: 10 } : { tiny: 11, wide: 12 };
+    return { ...sizes, ...cells, column };
   }
 
   // None of so many versions asks with more rows.
@@ -28,13 +32,14 @@ nlp104.share("evolution", ({ most, write, area, label, token, matrix }) => {
     const { slim, pill, tiny } = sizes;
     const largest = mostRows(count);
     const reserved = count > 4 ? depth * tiny + (slim ? 34 : 40) : 0;
-    const inputs = TOP + (slim && step < 4 ? 0 : reserved);
+    const lowest = Math.max(NAMED, TOP + reserved);
+    const inputs = slim && step < 4 ? NAMED : lowest;
     const x = slim ? 0 : Math.min(386, width - 312);
     const y = slim ? inputs + WORDS * HIGH + (count > 6 ? 40 : 34) : TOP;
     const below = y + 26;
     const votes = below + (slim ? rows : largest) * HIGH + 34;
     const bottom = votes + 4 * NOUN + 6;
-    const spare = TOP + reserved - inputs + (largest - rows) * HIGH;
+    const spare = lowest - inputs + (largest - rows) * HIGH;
     return {
       ...sizes,
       inputs: { x: pill + 4, y: inputs },
@@ -58,26 +63,37 @@ nlp104.share("evolution", ({ most, write, area, label, token, matrix }) => {
   const symbol = (key, x, y, source, look) =>
     label(key, x, y, `$${source}$`, { size: 17, ...look });
 
-  function inputs({ X, words, place }) {
-    const { pill, size, tiny } = place;
+  // The names of the columns, where they are wide enough to be read.
+  function named({ features, place: { column, inputs } }) {
+    if (column < 12) return null;
+    const look = { size: 12, muted: true, slant: -72 };
+    return features.map((name, j) =>
+      label(`f${j}`, inputs.x + (j + 0.5) * column + 3, inputs.y - 6, name, look),
+    );
+  }
+
+  function inputs(view) {
+    const { X, words, place } = view;
+    const { pill, size, column } = place;
     const { x, y } = place.inputs;
     return [
       words.map((word, i) => {
         const at = { x: 0, y: y + i * HIGH + 3, w: pill, h: HIGH - 6 };
         return token(`x${i}`, at, { word, size });
       }),
-      matrix("X", X, { x, y, w: tiny, h: HIGH, max: 1, numbers: false }),
-      symbol("lX", x, y - 14, "X", { concept: "r" }),
+      named(view),
+      matrix("X", X, { x, y, w: column, h: HIGH, max: 1, numbers: false }),
+      symbol("lX", x - 12, y - 14, "X", { concept: "r", anchor: "end" }),
     ];
   }
 
   // Where a version has them, W_Q, W_K, W_V above their products.
   function projections({ step, looked, depth, place }) {
-    const { slim, tiny, wide } = place;
+    const { slim, tiny, wide, column } = place;
     const { x: left, y } = place.inputs;
     const between = slim ? 14 : 16;
     const letters = ["Q", "K", "V"].filter((letter) => looked[`W${letter}`]);
-    const start = left + depth * tiny + between;
+    const start = left + depth * column + between + (column > 12 || !slim ? 8 : 0);
     const at = (i) => start + i * (4 * wide + between);
     const marks = letters.map((letter, i) => {
       const kernel = looked[`W${letter}`];

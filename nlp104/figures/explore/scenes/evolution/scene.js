@@ -14,7 +14,7 @@ nlp104.scene("evolution", (data, { evolution }) => {
     const depth = data.features.length;
     const sizes = { step, count: names.length, rows: made.rows.length, depth };
     return {
-      ...{ step, ending, head, row, depth, nouns: data.nouns },
+      ...{ step, ending, head, row, depth, nouns: data.nouns, features: data.features },
       ...made,
       it: data.words.indexOf("it"),
       looked: made.heads[head],
@@ -36,14 +36,16 @@ nlp104.scene("evolution", (data, { evolution }) => {
     };
   }
 
+  const outside = "What here can be **tired**, and what **wide**?";
+  const asks = names.length > 4 ? "Who is **it**?" : outside;
   const tap = names.length > 5 ? ", tap a word to follow its query" : "";
   const variants = EQUATIONS.slice(0, names.length).map(
     (html, step) => `<span class="variant" data-term="${step}">${html}</span>`,
   );
   return {
     lead:
-      "“The animal crossed the street. It was …” Who is **it**? " +
-      `Choose how the sentence ends${tap}.`,
+      `“The animal crossed the street. It was …” ${asks} ` +
+      `Choose how the sentence ends${tap}. Framed in red: what is new in a version.`,
     start: { step: data.start, ending: "tired", row: -1, head: 0 },
     keep: ["ending"],
     chapters: names.map((name) => name.slice(0, 2)),

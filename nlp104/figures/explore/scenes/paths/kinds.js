@@ -15,9 +15,10 @@ nlp104.share("paths", ({ range, area, token }) => {
     const room = (slim ? width - 64 : width) - track;
     return {
       x,
-      y: slim ? bottom + 30 : 2,
+      title: slim ? bottom + 34 : 9,
+      y: slim ? bottom + 50 : 24,
       pill,
-      pitch: slim ? 34 : 84,
+      pitch: slim ? 34 : 80,
       track,
       below: slim ? 9 : 38, // the slots, from the top of the pill
       slot: room / n,
@@ -77,13 +78,16 @@ nlp104.share("paths", ({ range, area, token }) => {
 
   function kinds(view, at) {
     const { put } = nlp104.paths;
-    return view.kinds.map((_, k) => {
+    const ring = view.slim ? ` (ring: **${view.words[view.to]}**)` : "";
+    const title = `who has the news of **${view.words[0]}**${ring}`;
+    const rows = view.kinds.map((_, k) => {
       const y = at.y + k * at.pitch;
       const marks = [name(view, k, at, y), count(view, k, y), slots(view, k, at, y)];
       if (view.slim) return marks;
       const look = { size: 12, muted: true };
       return [...marks, put(view, `o${k}`, at.x, y + at.below + 23, notes(view.n)[k], look)];
     });
+    return [put(view, "kinds", at.x, at.title, title, { muted: true }), rows];
   }
   return { placeKinds, kinds };
 });

@@ -91,8 +91,9 @@ nlp104.share("paths", ({ range, area, label, token, line }) => {
     ];
   }
 
-  // The steps that are taken, and the next one: how many it takes is asked.
-  const shown = ({ last, now }) => Math.min(last, now + 1);
+  // The steps that are taken, and the next one: how many it takes is asked. Recurrence has a step
+  // for each word, so all that wait are seen.
+  const shown = ({ last, now, recurrent }) => (recurrent ? last : Math.min(last, now + 1));
 
   // A state: dark once the news is there, pale where it is computed without, else an outline.
   function state(view, step, j, { x, y, w, h }) {
@@ -133,8 +134,9 @@ nlp104.share("paths", ({ range, area, label, token, line }) => {
   }
 
   function network(view, at) {
-    const { x, pitch, bottom } = at;
-    const column = { x: x(view.to) - pitch / 2 + 1, y: 0, w: pitch - 2, h: bottom + 14 };
+    const { x, pitch, top, bottom, h } = at;
+    const y = top - h / 2 - 6; // below the words
+    const column = { x: x(view.to) - pitch / 2 + 1, y, w: pitch - 2, h: bottom + 14 - y };
     return [
       area("column", column, { strength: 0.09 }),
       view.words.map((_, j) => word(view, j, at)),

@@ -1,14 +1,9 @@
 // The scores as bars that can be pulled, and the weights that they get.
 nlp104.share("softmax_lab", ({ tidy, write, area, token, line, step }) => {
-  const BAND = 5; // e⁻⁵ is less than a hundredth
-
-  // In the band below the largest score there is something to be had.
   function axis(view) {
     const { text } = nlp104.softmax_lab;
-    const { slim, panel, high, logits, state, samples } = view;
+    const { slim, panel, high, state, samples } = view;
     const { left, y } = view.scoresAt;
-    const best = Math.max(...logits);
-    const floor = Math.max(-high, best - BAND);
     const title = `scores ${state.scale ? "$q·k / √d$" : "$q·k$"}`;
     const sample = {
       word: "another sample",
@@ -18,7 +13,6 @@ nlp104.share("softmax_lab", ({ tidy, write, area, token, line, step }) => {
       first: true,
       says: `Another sample: a new query, five new keys. Now ${state.sample + 1} of ${samples}`,
     };
-    const band = { x: left, y: y(best), w: panel, h: Math.max(2, y(floor) - y(best)) };
     const ticks = [
       ["high", high],
       ["zero", 0],
@@ -30,7 +24,6 @@ nlp104.share("softmax_lab", ({ tidy, write, area, token, line, step }) => {
     return [
       text(view, "ls", left, 13, title, { size: slim ? 14 : 15 }),
       token("sample", { x: left + panel - 122, y: 0, w: 122, h: 28 }, sample),
-      area("band", band, { concept: "a", strength: 0.16, radius: 3 }),
       ticks,
     ];
   }
@@ -144,22 +137,8 @@ nlp104.share("softmax_lab", ({ tidy, write, area, token, line, step }) => {
 
   function weights(view) {
     const { text } = nlp104.softmax_lab;
-    const { slim, width, panel } = view;
+    const { slim, panel } = view;
     const { left, top, ground } = view.weightsAt;
-    const look = { size: 12, muted: true };
-    const note = slim
-      ? text(view, "lb", width, top - 29, "below the band less than 0.01", {
-          ...look,
-          anchor: "end",
-        })
-      : text(
-          view,
-          "lb",
-          view.scoresAt.left,
-          ground + 62,
-          `Below the band, ${BAND} under the largest score, a weight is less than 0.01.`,
-          { ...look, anchor: "start" },
-        );
     return [
       text(view, "lw", slim ? 0 : left, slim ? top - 29 : 13, "[a|weights]", {
         size: slim ? 14 : 15,
@@ -168,7 +147,6 @@ nlp104.share("softmax_lab", ({ tidy, write, area, token, line, step }) => {
       line("ground", `M${left} ${ground}h${panel}`, { concept: "edge", layer: 0 }),
       line("full", `M${left} ${top}h${panel}`, { layer: 0 }),
       view.weights.map((p, i) => weight(view, p, i)),
-      note,
     ];
   }
 

@@ -1,6 +1,6 @@
-// Where things stand: scores, weights (beside or below them), three cards, all samples.
+// Where things stand: scores, weights (beside or below them), the meter.
 nlp104.share("softmax_lab", ({ label }) => {
-  function layout({ high, samples, widest }, width) {
+  function layout({ high }, width) {
     const slim = width < 560;
     const left = 40;
     const between = slim ? 0 : 92; // the arrow
@@ -13,29 +13,11 @@ nlp104.share("softmax_lab", ({ label }) => {
     const weightsAt = {
       left: slim ? left : left + panel + between,
       top: slim ? top + height + 90 : top,
-      height: slim ? 54 : height,
+      height: slim ? 150 : height,
     };
     const ground = weightsAt.top + weightsAt.height;
-    const titles = ground + (slim ? 24 : 94);
-    const gap = slim ? 10 : 28;
-    const cards = {
-      titles,
-      top: titles + (slim ? 60 : 72),
-      gap,
-      width: (width - 2 * gap) / 3,
-      height: slim ? 30 : 40,
-    };
-    const below = cards.top + cards.height;
-    const pitch = slim ? 3 : 3.6;
-    const title = below + (slim ? 38 : 56);
-    const dots = {
-      title,
-      top: title + (slim ? 13 : 18),
-      pitch,
-      height: samples * pitch + 6,
-      middle: width / 2,
-      unit: (width / 2 - 6) / widest,
-    };
+    const y = ground + (slim ? 30 : 84);
+    const meterAt = { y, fields: y + 18, height: slim ? 16 : 18 };
     return {
       width,
       slim,
@@ -45,9 +27,8 @@ nlp104.share("softmax_lab", ({ label }) => {
       bar: Math.min(36, 0.5 * column),
       scoresAt,
       weightsAt: { ...weightsAt, ground },
-      cards,
-      dots,
-      end: dots.top + dots.height + 12, // of the axis: its numbers
+      meterAt,
+      end: meterAt.fields + meterAt.height,
     };
   }
 

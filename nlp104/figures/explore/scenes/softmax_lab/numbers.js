@@ -13,12 +13,7 @@ nlp104.share("softmax_lab", ({ sum, softmax, write, tidy, largest }) => {
   // What no state changes.
   function describe(data) {
     const { words, scores } = data;
-    return {
-      ...data,
-      count: words.length,
-      samples: scores[0].length,
-      widest: Math.ceil(farthest(scores.at(-1).flat())),
-    };
+    return { ...data, count: words.length, samples: scores[0].length };
   }
 
   // The scores are dot products, the logits what the softmax gets: of a sample, or the reader's.
@@ -27,23 +22,19 @@ nlp104.share("softmax_lab", ({ sum, softmax, write, tidy, largest }) => {
     const { words, widths, scores, count } = figure;
     const d = widths[step];
     const by = scale ? Math.sqrt(d) : 1;
-    const all = scores[step].map((row) => row.map((x) => x / by));
-    const given = all[sample] ?? all[0];
+    const given = (scores[step][sample] ?? scores[step][0]).map((x) => x / by);
     const pulled = String(hand)
       .split(",")
       .map((x) => Number(x) / by);
     const held = pulled.length === count && farthest(pulled) < 999;
     const logits = held ? pulled : given;
     const weights = softmax(logits);
-    const flat = all.flat();
-    const mean = sum(flat) / flat.length;
     return {
       ...figure,
       state,
       step,
       d,
       by,
-      all,
       given,
       held,
       high: Math.ceil(Math.max(4, 1.45 * farthest(given), farthest(logits))),
@@ -52,7 +43,6 @@ nlp104.share("softmax_lab", ({ sum, softmax, write, tidy, largest }) => {
       before: softmax(given),
       measured: measure(weights),
       best: largest(weights),
-      variance: sum(flat.map((x) => (x - mean) ** 2)) / flat.length,
       touched: words[word] ? word : 0,
     };
   }
@@ -68,5 +58,5 @@ nlp104.share("softmax_lab", ({ sum, softmax, write, tidy, largest }) => {
     x >= 0.0005 || !x ? write(x, 3) : x.toExponential(0).replace(/e-(.+)/, "·10$^{−$1}$");
   const some = (x) => write(x, Math.abs(x) < 100 ? 1 : 0);
 
-  return { describe, look, pull, spread, log, small, some };
+  return { describe, look, pull, spread, small, some };
 });

@@ -5,7 +5,7 @@ nlp104.scene("softmax_lab", (data, { softmax_lab }) => {
     lead:
       "What happens to the weights as vectors get longer? Step through the widths $d$, " +
       "switch the scale, or pull a score by its handle.",
-    start: { scale: false, sample: 0, word: 0, hand: "" },
+    start: { step: data.start.step, scale: false, sample: data.start.sample, word: 0, hand: "" },
     keep: ["scale", "sample"],
     chapters: data.widths.map(String),
     options: [
@@ -19,11 +19,11 @@ nlp104.scene("softmax_lab", (data, { softmax_lab }) => {
       },
     ],
     draw(state, width) {
-      const { scores, weights, cards, samples } = softmax_lab;
+      const { scores, weights, meter } = softmax_lab;
       const numbers = softmax_lab.look(figure, state);
       const view = { ...numbers, ...softmax_lab.layout(numbers, width) };
       return {
-        marks: [scores, weights, cards, samples].map((part) => part(view)),
+        marks: [scores, weights, meter].map((part) => part(view)),
         height: view.end + 10,
         caption: softmax_lab.caption(view),
         table: softmax_lab.table(view),
