@@ -11,6 +11,8 @@ from nlp104.figures import patches
 
 DIGITS = load_digits()
 IMAGES = DIGITS.images[:7]
+BELOW = [(f"{i} % on ink", "(4 of 8)") for i in range(7)]
+HEADING = "It hardly follows the ink", "Dots are ink."
 WEIGHTS = np.random.default_rng(0).dirichlet(np.full(8, 9.0), 7).reshape(7, 4, 2)
 
 
@@ -31,7 +33,7 @@ def test_patches_are_pieces_of_the_image(layout):
     expected = tint(pixels[pixels > 0], 16)
     np.testing.assert_allclose(strengths(svg, "ink"), expected, atol=1e-3)
     assert {g.get("style") for g in svg.iter("g") if len(g)} == {"--cap:1;--lift:0"}  # legible ink
-    assert {"it is a 3", "class token", "8 patches as words"} <= set(texts(svg))
+    assert {"it is a 3", "class token", "one matrix", "for all 8 patches"} <= set(texts(svg))
     assert sum(r.get("class") == "f-p" for r in svg.iter("rect")) == 9  # the class token has one
 
 
@@ -48,23 +50,52 @@ def test_a_map_of_places_is_a_row_of_the_similarity(layout):
     assert len({(r.get("x"), r.get("y")) for r in own}) == 8
 
 
-def test_every_image_stands_above_its_weights(layout):
-    svg = tree(patches.looks(IMAGES, WEIGHTS, [f"a {i}" for i in range(7)]), layout)
-    inked = np.concatenate([tint(image[image > 0], 16) for image in IMAGES])
-    np.testing.assert_allclose(strengths(svg, "ink"), inked, atol=1e-3)
-    *looked, even, most = strengths(svg, "a")  # one scale for all figures, and it is told
+def dots(svg):
+    return np.array([float(c.get("r")) for c in svg.iter("circle")])
+
+
+def test_every_image_lies_over_its_weights(layout):
+    titles = [f"a {i}" for i in range(7)]
+    svg = tree(patches.looks(IMAGES, WEIGHTS, titles, BELOW, HEADING), layout)
+    inked = np.concatenate([image[image > 0] for image in IMAGES])
+    np.testing.assert_allclose((dots(svg) / dots(svg).max()) ** 2, inked / 16, atol=0.01)  # areas
+    *looked, even, most = strengths(svg, "a")  # one scale for all, and it is told
     np.testing.assert_allclose(looked, tint(WEIGHTS.ravel(), 0.3), atol=1e-3)
     np.testing.assert_allclose([even, most], tint(np.array([0.125, 0.3]), 0.3), atol=1e-3)
+    assert texts(svg)[:2] == [*HEADING]
     assert texts(svg)[-4:] == ["weight", "0 %", "12.5 %", "30 %"]
-    assert [text for text in texts(svg) if text.startswith("a ")] == [f"a {i}" for i in range(7)]
+    assert [text for text in texts(svg) if text.startswith("a ")] == titles
+    assert [text for text in texts(svg) if text.endswith("on ink")] == [one for one, _ in BELOW]
 
 
 def test_a_larger_weight_has_the_strongest_tint(layout):
     weights = np.full((1, 4, 2), 0.5 / 7)
     weights[0, 1, 1] = 0.5
-    svg = tree(patches.looks(IMAGES[:1], weights, ["a 0"]), layout)
+    svg = tree(patches.looks(IMAGES[:1], weights, ["a 0"], BELOW[:1], HEADING), layout)
     assert max(strengths(svg, "a")[:8]) == 1.0
     assert texts(svg)[-1] == "50 %"
+
+
+def test_of_nine_copies_the_middle_one_is_framed(layout):
+    svg = tree(patches.copies(DIGITS.images[:9], "Nine"), layout)
+    inked = tint(DIGITS.images[:9][DIGITS.images[:9] > 0], 16)
+    np.testing.assert_allclose(strengths(svg, "ink"), inked, atol=1e-3)
+    (frame,) = (r for r in svg.iter("rect") if r.get("class") == "outline s-a")
+    middle = float(frame.get("x")) + float(frame.get("width")) / 2
+    assert middle == pytest.approx(float(svg.get("viewBox").split()[2]) / 2)
+    assert texts(svg) == ["Nine"]
+
+
+def test_every_patch_stands_beside_its_position(layout):
+    mixed = [6, 3, 8, 1, 4, 7, 2, 5]
+    pictures = ("as it is", IMAGES[3], range(1, 9), "96 %", "read right")
+    others = ("mixed", IMAGES[4], mixed, "22 %", "read right")
+    svg = tree(patches.mixtures([pictures, others], "Mixed up"), layout)
+    pieces = IMAGES[3:5].reshape(2, 4, 2, 2, 4).swapaxes(2, 3)
+    np.testing.assert_allclose(strengths(svg, "ink"), tint(pieces[pieces > 0], 16), atol=1e-3)
+    numbers = [int(text) for text in texts(svg) if text.isdigit()]
+    assert numbers == [*range(1, 9), *mixed]
+    assert [text for text in texts(svg) if text.endswith("%")] == ["96 %", "22 %"]
 
 
 def test_a_patch_is_framed_on_its_way_from_the_image_to_its_word(layout):
@@ -82,7 +113,9 @@ def test_nothing_leaves_the_picture(layout):
     for drawing in (
         patches.reading(IMAGES[3], 3),
         patches.places(np.eye(8), 2),
-        patches.looks(IMAGES, WEIGHTS, [""] * 7),
+        patches.looks(IMAGES, WEIGHTS, [""] * 7, BELOW, HEADING),
+        patches.copies(DIGITS.images[:9]),
+        patches.mixtures([("", image, range(1, 9), "", "") for image in IMAGES[:4]]),
     ):
         svg = tree(drawing, layout)
         _, _, width, height = map(float, svg.get("viewBox").split())
@@ -98,5 +131,7 @@ def test_what_does_not_fit_is_refused():
         patches.reading(np.zeros((4, 4)), 0)
     with pytest.raises(ValueError, match=r"rows of 3 places. Received: shape \(8, 8\)"):
         patches.places(np.eye(8), 3)
-    with pytest.raises(ValueError, match="Received: 7, 7 and 1"):
-        patches.looks(IMAGES, WEIGHTS, ["one"])
+    with pytest.raises(ValueError, match=r"Received: \[7, 7, 1, 7\]"):
+        patches.looks(IMAGES, WEIGHTS, ["one"], BELOW, HEADING)
+    with pytest.raises(ValueError, match=r"shape \(9, 8, 8\). Received: \(7, 8, 8\)"):
+        patches.copies(IMAGES)

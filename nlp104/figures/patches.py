@@ -1,10 +1,12 @@
-"""What an encoder makes of an image, as drawings: patches as words, places, looks."""
+"""What an encoder makes of an image, as drawings: patches as words, copies, places, looks."""
+
+import textwrap
 
 import numpy as np
 
 from nlp104.figures.drawing import NARROW, WIDE, Drawing, Layouts
 
-__all__ = ["looks", "places", "reading"]
+__all__ = ["copies", "looks", "mixtures", "places", "reading"]
 
 INK = 16  # the darkest pixel of a digit
 MOST = 0.3  # the weight of the strongest tint, unless there is a larger one
@@ -68,13 +70,15 @@ def places(similarity, columns, title=""):
     return Layouts(*(_places(*size, similarity, columns, title) for size in sizes))
 
 
-def looks(images, weights, titles):
-    """Images side by side, and below each where the class token looked, all in one scale.
+def looks(images, weights, titles, below, heading):
+    """Digits over the patches that the class token looks at, all in one scale.
 
     Args:
         images: `[image, 8, 8]`, from 0 to 16.
         weights: `[image, row, column]`, the weights of the patches.
         titles: a text above each.
+        below: two lines of text below each.
+        heading: what there is to see, and a sentence.
 
     Returns:
         Its two `nlp104.figures.drawing.Layouts`, for `nlp104.figures.plots.show`.
@@ -83,19 +87,65 @@ def looks(images, weights, titles):
         ValueError: There are not as many of each.
 
     Example:
-        >>> from nlp104.data import load_digits
+        >>> import numpy as np
         >>> from nlp104.figures import patches
-        >>> images = load_digits().images[:2]
-        >>> drawn = patches.looks(images, images[:, ::2, ::4] / 16, ["zero", "one"])
-        >>> ">one<" in drawn.narrow
+        >>> image, even, below = np.zeros((8, 8)), np.full((4, 2), 1 / 8), ("0 % on ink", "")
+        >>> drawn = patches.looks([image], [even], ["a 1"], [below], ("Nothing to see", ""))
+        >>> "0 % on ink" in drawn.narrow
         True
     """
-    if not len(images) == len(weights) == len(titles):
-        raise ValueError(
-            "Expected as many images as weights and titles. "
-            f"Received: {len(images)}, {len(weights)} and {len(titles)}."
-        )
-    return Layouts(*(_looks(*size, images, weights, titles) for size in ((WIDE, 6), (NARROW, 3))))
+    counts = [len(part) for part in (images, weights, titles, below)]
+    if len(set(counts)) > 1:
+        raise ValueError(f"Expected as many of each. Received: {counts}.")
+    parts = images, weights, titles, below, heading
+    return Layouts(*(_looks(width, *parts) for width in (WIDE, NARROW)))
+
+
+def copies(images, title=""):
+    """Images three by three, the middle one framed.
+
+    Args:
+        images: `[9, 8, 8]`, from 0 to 16.
+        title: what there is to see.
+
+    Returns:
+        Its two `nlp104.figures.drawing.Layouts`, for `nlp104.figures.plots.show`.
+
+    Raises:
+        ValueError: There are not nine.
+
+    Example:
+        >>> from nlp104.data import load_digits
+        >>> from nlp104.figures import patches
+        >>> "Nine zeros" in patches.copies(load_digits().images[[0] * 9], "Nine zeros").wide
+        True
+    """
+    if np.shape(images) != (9, 8, 8):
+        raise ValueError(f"Expected images of shape (9, 8, 8). Received: {np.shape(images)}.")
+    return Layouts(*(_copies(width, np.asarray(images), title) for width in (WIDE, NARROW)))
+
+
+def mixtures(pictures, title=""):
+    """Images cut into patches, each patch beside the number of the position that it is given.
+
+    Args:
+        pictures: of each what was done, `[8, 8]` from 0 to 16, its 8 positions counted from 1, its
+            score, and a remark on it.
+        title: what there is to see.
+
+    Returns:
+        Its two `nlp104.figures.drawing.Layouts`, for `nlp104.figures.plots.show`.
+
+    Example:
+        >>> from nlp104.data import load_digits
+        >>> from nlp104.figures import patches
+        >>> image = load_digits().images[3]
+        >>> drawn = patches.mixtures([("as it is", image, range(1, 9), "96 %", "")], "A three")
+        >>> "as it is" in drawn.wide
+        True
+    """
+    sizes = (WIDE, 4), (NARROW, 2)
+    return Layouts(*(_mixtures(*size, pictures, title) for size in sizes))
 
 
 def _pixels(drawing, x, y, image, size):
@@ -124,11 +174,11 @@ def _reading(width, image, answer):
         drawing.add("rect", x=x + 1, y=top + 18, height=8, class_="f-p", **look)
         if token == 1 + FRAMED:
             _frame(drawing, x - 2, top - 3, cell + 6, 32)
+    word = (1 + FRAMED) * pitch + middle
+    left, foot = (width - 304) / 2, top + 132
+    bend = left + 168
     drawing.text(0, top + 42, "class token", size=13, strong=True)
-    drawing.text(width, top + 42, "8 patches as words", anchor="end", muted=True, size=13)
-    words = "+ a learned vector for each place"
-    drawing.text(width, top + 61, words, anchor="end", concept="p", size=13)
-    left, foot = (width - 304) / 2, top + 92
+    drawing.text(word + 12, top + 42, "+ a vector for each place", concept="p", size=13)
     for row in range(4):
         for column in range(2):
             patch = image[2 * row : 2 * row + 2, 4 * column : 4 * column + 4]
@@ -136,12 +186,17 @@ def _reading(width, image, answer):
             _pixels(drawing, *place, patch, 12)
             if 2 * row + column == FRAMED:
                 _frame(drawing, place[0] - 2, place[1] - 2, 52, 28)
-    drawing.wire([(left + 244, foot - 4), (left + 244, top + 72)], arrow=True)
-    drawing.wire([(left + 140, foot + 64), (left + 182, foot + 64)], arrow=True)
+                side = place[1] + 12
+                way = (place[0] - 2, side), (bend, side), (bend, top + 98)
+                drawing.wire(way, arrow=True)
+    drawing.wire([(word, top + 66), (word, top + 33)], arrow=True)
+    drawing.box(word - 24, top + 66, bend - word + 48, 32, "one matrix", "r", lit=True)
+    drawing.text(bend + 34, top + 82, "for all 8 patches", muted=True, size=13)
+    drawing.wire([(left + 140, foot + 96), (left + 182, foot + 96)], arrow=True)
     _pixels(drawing, left, foot, image, 16)
     row, column = divmod(FRAMED, 2)
     _frame(drawing, left + 64 * column, foot + 32 * row, 64, 32)
-    return drawing.svg(foot + 130)
+    return drawing.svg(foot + 136)
 
 
 def _frame(drawing, x, y, width, height):
@@ -172,23 +227,74 @@ def _places(width, size, similarity, columns, title):
     return drawing.svg(foot + cell["height"])
 
 
-def _looks(width, across, images, weights, titles):
-    """Rows of images, each above the weights of its patches; last, what the tints stand for."""
+def _copies(width, images, title):
+    """Three rows of three; the middle one is the image itself."""
+    drawing, size = Drawing(width), 8
+    pitch = 8 * size + 24
+    left, head = (width - 3 * pitch + 24) / 2, 38
+    drawing.text(left - 10 if width == WIDE else 0, 12, title, strong=True, size=15)
+    for number, image in enumerate(images):
+        row, column = divmod(number, 3)
+        x, y = left + pitch * column, head + pitch * row
+        _pixels(drawing, x, y, image, size)
+        if number == 4:
+            _frame(drawing, x - 6, y - 6, 8 * size + 12, 8 * size + 12)
+    return drawing.svg(head + 3 * pitch - 14)
+
+
+def _mixtures(width, across, pictures, title):
+    """Under each image its score; beside each patch a number in the colour of positions."""
     drawing, pitch = Drawing(width), width / across
-    size, even = min(88, pitch - 10), 1 / np.size(weights[0])
+    cell, high = 12, 218
+    drawing.text(0, 12, title, strong=True, size=15)
+    drawing.text(0, 34, "violet: the position that is added to a patch", concept="p", size=13)
+    for number, (name, image, positions, score, remark) in enumerate(pictures):
+        x, y = number % across * pitch, 64 + number // across * high
+        drawing.text(x, y, name, strong=True, size=13)
+        for place, position in enumerate(positions):
+            row, column = divmod(place, 2)
+            patch = np.asarray(image)[2 * row : 2 * row + 2, 4 * column : 4 * column + 4]
+            corner = x + 14 + column * (4 * cell + 5), y + 16 + row * (2 * cell + 5)
+            _pixels(drawing, *corner, patch, cell)
+            beside = corner[0] + (4 * cell + 7 if column else -5)
+            look = {"anchor": None if column else "end", "concept": "p", "size": 13}
+            drawing.text(beside, corner[1] + cell, str(position), **look)
+        drawing.text(x + 14, y + 148, score, strong=True, size=18)
+        drawing.text(x + 14, y + 169, remark, muted=True, size=12)
+    return drawing.svg(64 + -(-len(pictures) // across) * high - 36)
+
+
+def _looks(width, images, weights, titles, below, heading):
+    """Rows of four: dots of ink on tinted patches; last, what the tints stand for."""
+    drawing, pitch = Drawing(width), width / 4
+    size, even = min(96, pitch - 10), 1 / np.size(weights[0])
     most = max(MOST, np.max(weights))
-    high = 2 * size + 54
-    for number, (image, weight, title) in enumerate(zip(images, weights, titles, strict=True)):
-        x, y = number % across * pitch, number // across * high
-        drawing.text(x, y + 10, title, strong=True, size=13)
-        _pixels(drawing, x, y + 24, image, size / 8)
+    letters = 84 if width == WIDE else 46
+    drawing.heading(*heading, letters, 13)
+    high, head = size + 78, 48 + 17 * len(textwrap.wrap(heading[1], letters))
+    parts = zip(images, weights, titles, below, strict=True)
+    for number, (image, weight, title, lines) in enumerate(parts):
+        x, y = number % 4 * pitch, head + number // 4 * high
+        drawing.text(x, y + 8, title, strong=True, size=13)
         rows, columns = np.shape(weight)
         cell = {"width": size / columns, "height": size / rows}
-        drawing.matrix(x, y + 30 + size, weight, "a", most=most, **cell)
-    foot = -(-len(images) // across) * high - 6
+        drawing.matrix(x, y + 20, weight, "a", most=most, **cell)
+        _dots(drawing, x, y + 20, image, size / 8)
+        for line, words in enumerate(lines):
+            drawing.text(x, y + size + 32 + 17 * line, words, muted=line > 0, size=12)
+    foot = head + -(-len(images) // 4) * high - 4
     drawing.text(0, foot + 10, "weight", muted=True, size=13)
     for number, value in enumerate((0, even, most)):
         x = 66 + 88 * number
         drawing.cell(x, foot, value, "a", 24, 20, most)
         drawing.text(x + 30, foot + 10, f"{100 * value:.3g} %", size=13)
     return drawing.svg(foot + 22)
+
+
+def _dots(drawing, x, y, image, size):
+    """Ink as dots, so that what is below can be seen: an area for an amount."""
+    for (row, column), value in np.ndenumerate(image):
+        if value:
+            middle = {"cx": x + (column + 0.5) * size, "cy": y + (row + 0.5) * size}
+            radius = 0.5 * size * np.sqrt(value / INK)
+            drawing.add("circle", **middle, r=radius, class_="f-ink")

@@ -29,7 +29,8 @@ def tree(gold, said=None, names=("right", "written")):
 
     On a page the tree stands on its words, and the second one hangs below them. On a phone, and
     where a sentence is too long for its words to stand side by side, trees are lists. The frames of
-    the second tree are dashed.
+    the second tree are dashed. Where only names differ, a phone shows one list: the second name
+    stands behind the first.
 
     Args:
         gold: The tree.
@@ -64,8 +65,13 @@ def tree(gold, said=None, names=("right", "written")):
         beside = zip((0, WIDE / 2), nodes, lit, names, strict=False)
         height = max(_list(wide, x, 0, *one) for x, *one in beside)
     narrow, y = Drawing(NARROW), 0
-    for one in zip(nodes, lit, names, strict=True):
-        y = _list(narrow, 0, y, *one) + 24
+    twins = _twins(*nodes) if said is not None and lit[0] else None
+    if twins:
+        other = {place: (node, lit[1]) for place, node in twins.items()}
+        y = _list(narrow, 0, y, nodes[0], lit[0], f"{names[0]}; dashed: {names[1]}", other) + 24
+    else:
+        for one in zip(nodes, lit, names, strict=True):
+            y = _list(narrow, 0, y, *one) + 24
     return Layouts(wide.svg(height), narrow.svg(y - 24))
 
 
@@ -187,15 +193,28 @@ def _label(drawing, x, y, node, lit, size):
     drawing.text(x, y, node.label, anchor="middle", size=size, muted=muted, strong=not muted)
 
 
-def _list(drawing, x, y, node, lit, name):
+def _twins(one, other):
+    """From the nodes of a tree, by their identities, to those of another one that differ in name.
+
+    Nothing if the two have different shapes.
+    """
+    nodes, others = _every(one), _every(other)
+    shapes = [[(node.span, len(node.children)) for node in some] for some in (nodes, others)]
+    if shapes[0] != shapes[1]:
+        return {}
+    pairs = zip(nodes, others, strict=True)
+    return {id(node): twin for node, twin in pairs if node.label != twin.label}
+
+
+def _list(drawing, x, y, node, lit, name, twins=None):
     """A tree as a list from a height on, a row for each word; returns where it ends."""
     if name:
         drawing.text(x, y + 12, name, strong=True, size=14)
         y += 32
-    return _rows(drawing, x, y, node, lit)
+    return _rows(drawing, x, y, node, lit, twins or {})
 
 
-def _rows(drawing, x, y, node, lit):
+def _rows(drawing, x, y, node, lit, twins):
     """The rows of one phrase; a phrase of a single part stands in the row of its part."""
     left = x
     while True:
@@ -203,6 +222,11 @@ def _rows(drawing, x, y, node, lit):
             width = CAPITAL * 14 / 13 * len(node.label) + 10
             _label(drawing, left + width / 2, y + ROW / 2, node, lit, size=14)
             left += width
+            if id(node) in twins:
+                twin, marked = twins[id(node)]
+                width = CAPITAL * 14 / 13 * len(twin.label) + 10
+                _label(drawing, left + 4 + width / 2, y + ROW / 2, twin, marked, size=14)
+                left += width + 4
         if len(node.children) != 1:
             break
         (node,) = node.children
@@ -213,7 +237,7 @@ def _rows(drawing, x, y, node, lit):
     for child in node.children:
         middle = end + ROW / 2
         drawing.wire([(x + 10, y + ROW - 2), (x + 10, middle), (x + INDENT, middle)])
-        end = _rows(drawing, x + INDENT, end, child, lit)
+        end = _rows(drawing, x + INDENT, end, child, lit, twins)
     return end
 
 
