@@ -31,6 +31,7 @@ from nlp104.transformer import FeedForward, Residual
 
 DEPTH = 2 * LAYERS
 TURN, END = LAYERS + 1, 2 * LAYERS + 2  # steps: the gradient is set off; all six towers
+OPENS = 1  # the step that is seen first
 STACKS = list(itertools.product(range(3), range(2), range(3)))  # gain, skip, norm
 RUNS = {
     (gain, skip, norm): measure(*start(104), bool(skip), NORMS[norm], GAINS[gain])
@@ -314,7 +315,7 @@ def test_the_numbers_of_a_sub_layer_are_those_of_the_one_just_passed(reader, gai
         # In words
         said = [number(bold) for bold in re.findall(r"\*\*(.+?)\*\*", drawn.caption)]
         assert said[:2] == [
-            level // 2 + 1 if down else level // 2,
+            level // 2 + 1 if down else level,
             pytest.approx(flow[level], rel=0.052),
         ]
         if skip:
@@ -434,7 +435,7 @@ def test_the_thin_line_is_the_stack_with_neither(reader, width):
 @needs_browser
 def test_a_reader_cures_the_tower(reader, page):
     reader.open(page)
-    assert reader.state() == {"step": 0, "skip": 0, "norm": 0, "gain": 1}
+    assert reader.state() == {"step": OPENS, "skip": 0, "norm": 0, "gain": 1}
     caption = "document.querySelector('figcaption').textContent"
     choose = "document.querySelector('[data-option={}] [value=\"{}\"]').click()"
     reader.evaluate("document.querySelector('.stage').focus()")

@@ -9,7 +9,8 @@ from test_schematics import assert_colours, boxes, colours, extent, texts, tree,
 from nlp104.figures import residual_block
 from nlp104.figures.drawing import NARROW, WIDE
 
-DRAWINGS = {name: getattr(residual_block, name)() for name in residual_block.__all__}
+CUBES = {norm: residual_block.cube(norm) for norm in residual_block.SHARES}
+DRAWINGS = {"block": residual_block.block(), "orders": residual_block.orders(), **CUBES}
 
 
 # --- the drawings ---
@@ -86,7 +87,8 @@ def test_in_pre_norm_no_norm_but_the_last_stands_on_the_wire(layout):
 
 def test_the_slice_of_batch_norm_has_padding_in_it_and_the_row_of_layer_norm_none(layout):
     framed, padding = [], []
-    for path in tree(DRAWINGS["cube"], layout).iter("path"):
+    paths = [path for cube in CUBES.values() for path in tree(cube, layout).iter("path")]
+    for path in paths:
         cells = {cell for cell in path.get("d").split("z") if cell}
         if path.get("class") == "outline s-r":
             framed.append(cells)

@@ -63,18 +63,21 @@ def orders():
     return Layouts(*map(_orders, (PAGE, PHONE)))
 
 
-def cube():
-    """The numbers of a batch: those that share a mean in layer norm, and in batch norm.
+def cube(norm):
+    """The numbers of a batch: those that share a mean.
+
+    Args:
+        norm: "layer norm" or "batch norm".
 
     Returns:
         Its two `nlp104.figures.drawing.Layouts`, for `nlp104.figures.plots.show`.
 
     Example:
         >>> from nlp104.figures import residual_block
-        >>> ">token<" in residual_block.cube().narrow
+        >>> ">token<" in residual_block.cube("layer norm").narrow
         True
     """
-    return Layouts(*map(_cubes, (PAGE, PHONE)))
+    return Layouts(*(_one_cube(at, *SHARES[norm]) for at in (PAGE, PHONE)))
 
 
 # --- the block ---
@@ -88,7 +91,7 @@ def cosine(one, other):
 def _block(at):
     drawing, half = Drawing(at.width), at.width / 2
     for number, (title, formula, y) in enumerate(
-        (("Without the wire", "y = f(x)", CHANGE), ("With the wire", "y = x + f(x)", X + CHANGE))
+        (("Without wire", "y = f(x)", CHANGE), ("With wire", "y = x + f(x)", X + CHANGE))
     ):
         edge, wire = number * half, number == 1
         left = edge + at.left
@@ -110,8 +113,8 @@ def _block(at):
         for name, values, top in (("y", y, 92), ("f(x)", CHANGE, 194), ("x", X, 330)):
             _vector(drawing, at, left, top, name, values, lit=name != "f(x)")
         look = {"anchor": "middle", "size": at.size}
-        words = "cosine with x" if at.width == WIDE else "cosine"
-        drawing.text(middle, 74, f"{words}: {cosine(X, y):.2f}", muted=True, **look)
+        place = min(middle, at.width - 74), 74
+        drawing.text(*place, f"cosine with x: {cosine(X, y):.2f}", **look)
     return drawing.svg(362)
 
 
@@ -201,18 +204,32 @@ def _sub_layer(drawing, at, middle, bottom, name, first):
 # --- the cube ---
 
 
-def _cubes(at):
+# Of each norm: what there is to see, and which numbers share a mean.
+SHARES = {
+    "layer norm": ("Layer norm: a mean for each token", lambda s, t, f: (s, t) == (0, 2)),
+    "batch norm": ("Batch norm: a mean for each feature", lambda s, t, f: f == 5),
+}
+SIGNS = ("filled: share one mean", "hatched: padding")
+SPREAD = 270  # pixels of a box of numbers, from the left of the picture
+
+
+def _one_cube(at, title, shares):
     drawing = Drawing(at.width)
-    pictures = (
-        ("Layer norm", "One token, all its features.", lambda s, t, f: (s, t) == (0, 2)),
-        ("Batch norm", "One feature, all tokens, padding too.", lambda s, t, f: f == 5),
-    )
-    for number, (title, sentence, shares) in enumerate(pictures):
-        x, y = (0, 316 * number) if at.stacked else (at.width / 2 * number, 0)
-        drawing.text(x, y + 12, title, strong=True, size=at.size + 2)
-        drawing.text(x, y + 35, sentence, muted=True, size=at.size)
-        _cube(drawing, at, x + 28, y + 110, shares)
-    return drawing.svg(620 if at.stacked else 304)
+    drawing.text(0, 12, title, strong=True, size=at.size + 2)
+    beside = not at.stacked
+    _cube(drawing, at, 28, 90 if beside else 134, shares)
+    for number, words in enumerate(SIGNS):
+        x, y = (SPREAD + 30, 100 + 26 * number) if beside else (0, 38 + 22 * number)
+        place = {"x": x + 1, "y": y - 7, "width": 18, "height": 14, "rx": 2}
+        if number:
+            drawing.add("rect", **place, class_="base hide")
+            drawing.add("rect", **place, class_="hatch")
+            drawing.add("rect", **place, class_="outline s-edge")
+        else:
+            style = "fill-opacity:var(--cap);stroke-width:2"
+            drawing.add("rect", **place, class_="f-r s-r", style=style)
+        drawing.text(x + 28, y, words, muted=True, size=at.size)
+    return drawing.svg(284 if beside else 328)
 
 
 def _cube(drawing, at, left, top, shares, cell=26):

@@ -69,23 +69,24 @@ nlp104.share("residual", ({ write }) => {
     return `${said}arrive, and the vectors are ${alike}.`;
   }
 
-  function whereCaption({ down, level, step, way }) {
+  function whereCaption({ down, level, depth, way }) {
     const log = way[level];
     const what = down
       ? `Below layer **${level / 2 + 1}** the gradient has length`
-      : `Above layer **${step}** the signal has size`;
+      : `**${level}** of ${depth} sub-layers passed: the signal has size`;
     const order = log < 0 ? "smaller" : "larger";
     const far = Math.abs(log) < 0.5 ? "" : `, ${tens(log)} powers of ten ${order}`;
     return `${what} ${bold(log)}${far}. `;
   }
 
   function whyCaption(view) {
-    const { skip, norm, post, down, came, made } = view;
+    const { skip, norm, post, down, came, made, level, depth } = view;
     const set = post ? ", and the norm set the sum to 1" : "";
     if (skip && down)
       return `The last wire brought ${bold(came)} past its box; ${bold(made)} came through.`;
     if (skip) return `The last wire brought ${bold(came)}, its box added ${bold(made)}${set}.`;
     if (norm && !down) return `The norms keep the size, not the direction: own word ${own(view)}.`;
+    if (!down && level < depth) return "How much will be left on top?";
     return "All of it came through the boxes.";
   }
 

@@ -62,10 +62,10 @@ nlp104.scene("residual", (data, { range, write, token, residual }) => {
     const view = { ...reading(data, state), width, slim, size: slim ? 12 : 13 };
     view.mine = { concept: view.down ? "ink" : "r" }; // the colour of what is on its way
     const at = placeTower(view);
-    const beside = view.done ? endings(view) : [reached(view, at), large(view)];
+    const beside = view.done ? endings(view) : [reached(view, at), slim ? [] : large(view)];
     return {
       marks: [tower(view, at), measurements(view, at), beside],
-      height: at.ground + 40,
+      height: at.ground + 56,
       caption: caption(view),
       table: table(view),
     };
@@ -75,9 +75,9 @@ nlp104.scene("residual", (data, { range, write, token, residual }) => {
     lead:
       "What is left of a signal on top, and of a gradient at the bottom? " +
       "Guess, step up and down, then switch on skips and norms.",
-    start: { skip: 0, norm: 0, gain: 1 },
+    start: { step: 1, skip: 0, norm: 0, gain: 1 }, // some of it is gone already
     keep: ["skip", "norm", "gain"],
-    chapters: [...range(TURN).fill("up"), ...range(TURN).fill("down"), "six"],
+    chapters: [...range(TURN).fill("up"), ...range(TURN).fill("down"), "all six"],
     options: [
       ["skip", "Skips", ["off", "on"]],
       ["norm", "Norm", NORMS],

@@ -1,26 +1,17 @@
 // One sub-layer large: what comes in, what it makes of it, what the wire and the norm do.
 nlp104.share("residual", ({ step }) => {
-  // The wire at `x`, the box beside it; `y` takes the part of the way up.
-  function place({ slim }) {
-    const foot = slim ? 150 : 498;
-    const top = slim ? 26 : 62;
-    return {
-      x: slim ? 96 : 84,
-      box: slim ? 216 : 158,
-      foot,
-      y: (part) => foot - part * (foot - top),
-    };
-  }
+  // On a wide page. The wire at `x`, the box beside it; `y` takes the part of the way up.
+  const FOOT = 498;
+  const PLACE = { x: 84, box: 158, foot: FOOT, y: (part) => FOOT - part * (FOOT - 62) };
 
   function titles(view) {
     const { put } = nlp104.residual;
-    const { slim, box, kind, skip, pre, post } = view;
+    const { box, kind, skip, pre, post } = view;
     const sum = `${skip ? "x + " : ""}f(${pre ? "{LN}(x)" : "x"})`;
     const formula = `$${post ? `{LN}(${sum})` : sum}$`;
-    const look = { size: 16, anchor: slim ? "end" : "start" };
     return [
       put(view, "lt", 0, 8, `layer ${Math.floor(box / 2) + 1}, ${kind}`, { strong: true }),
-      put(view, "lf", slim ? view.width : 0, slim ? 8 : 32, formula, look),
+      put(view, "lf", 0, 32, formula, { size: 16 }),
     ];
   }
 
@@ -61,9 +52,9 @@ nlp104.share("residual", ({ step }) => {
   }
 
   // Sizes: below, on the wire, of the sum, above, and of what the box makes.
-  function sizes(view, { x, box, y }) {
+  function sizes(view, { x, y }) {
     const { put, size } = nlp104.residual;
-    const { slim, run, down, way, came, made, skip, post, begins } = view;
+    const { run, down, way, came, made, skip, post, begins } = view;
     const sum = (down ? run.past : run.sum)[view.box];
     const wire = [
       [0.02, way[view.box], true],
@@ -75,15 +66,13 @@ nlp104.share("residual", ({ step }) => {
       const text = shown && !begins ? size(log) : "";
       return put(view, `l${i}`, x - 12, y(part), text, { strong: true, anchor: "end" });
     });
-    const side = slim ? box + 10 : x + 14;
     const text = begins ? "" : size(made);
     const look = { strong: true, anchor: "start" };
-    return [texts, put(view, "l4", side, y(down ? 0.09 : 0.73), text, look)];
+    return [texts, put(view, "l4", x + 14, y(down ? 0.09 : 0.73), text, look)];
   }
 
   function large(view) {
-    const at = place(view);
-    return [titles(view), wires(view, at), nodes(view, at), sizes(view, at)];
+    return [titles(view), wires(view, PLACE), nodes(view, PLACE), sizes(view, PLACE)];
   }
   return { large };
 });

@@ -1,11 +1,16 @@
 // The tower of sub-layers, and beside it how large signal and gradient are at each height.
 nlp104.share("residual", ({ range, write, area, label, line }) => {
-  const SLIM = { pitch: 16, top: 222, x: 32, box: 30, big: 16, space: 14, gap: 18, strip: 32 };
+  const SLIM = { pitch: 14, top: 86, x: 32, box: 30, big: 16, space: 14, gap: 18, strip: 32 };
   const WIDE = { pitch: 18, top: 58, x: 250, box: 38, big: 18, space: 26, gap: 28, strip: 44 };
+  const SIX = 130; // pixels that the six ends take above the tower on a phone
 
   // The boxes stand beside the wire at `x`; then follow two fields of bars and a strip of cosines.
-  function placeTower({ width, slim, depth }) {
-    const at = slim ? SLIM : WIDE;
+  function placeTower({ width, slim, depth, done }) {
+    const at = { ...(slim ? SLIM : WIDE) };
+    if (slim && done) {
+      at.top += SIX; // the whole stays as high as it is
+      at.pitch -= SIX / depth;
+    }
     const boxes = at.x + 12;
     const bars = boxes + at.box + at.space;
     return {
@@ -53,10 +58,11 @@ nlp104.share("residual", ({ range, write, area, label, line }) => {
     const now = i === view.box && !done && !begins;
     const after = { x: x - 9, y: bottom - pitch - 1.5, w: 18, h: 3 };
     const before = { x: boxes, y: bottom - 5, w: box, h: 3 };
+    const high = Math.max(3, pitch - 10);
     const marks = [
       area(
         `b${i}`,
-        { x: boxes, y: bottom - pitch + 4, w: box, h: pitch - 10 },
+        { x: boxes, y: bottom - (pitch + high) / 2 - 1, w: box, h: high },
         { concept: now ? "ink" : "r", strength: now ? 1 : 0.4, radius: 2 },
       ),
       area(`n${i}`, post ? after : before, { concept: "ink", radius: 1, opacity: norm ? 1 : 0 }),
@@ -66,9 +72,35 @@ nlp104.share("residual", ({ range, write, area, label, line }) => {
     return [...marks, put(view, `y${i}`, x - 14, bottom, `${(i + 1) / 2}`, look)];
   }
 
+  // What a tooth is; on a phone, where no sub-layer is shown large, which one is dark.
+  function names(view, { x, top, boxes, box }) {
+    const { slim, box: now, kind, done, begins, depth } = view;
+    const look = { muted: true };
+    const layer = put(view, "layer", slim ? 0 : x - 14, top - 22, "layer", {
+      ...look,
+      anchor: slim ? "start" : "end",
+    });
+    if (!slim)
+      return [layer, put(view, "teeth", boxes + box / 2, top - 22, "sub-layers", {
+        ...look,
+        anchor: "middle",
+      })];
+    if (done) return layer;
+    const lit = begins ? { strength: 0.4 } : { concept: "ink" };
+    const words = begins
+      ? `a sub-layer, one of ${depth}`
+      : `sub-layer ${now + 1} of ${depth}: ${kind}`;
+    return [
+      layer,
+      area("tooth", { x: 0, y: 6, w: box, h: 6 }, { ...lit, radius: 2 }),
+      put(view, "teeth", box + 8, 9, words),
+    ];
+  }
+
   function tower(view, at) {
     const last = { x: at.x - 9, y: at.top - 9, w: 18, h: 3 };
     return [
+      names(view, at),
       wires(view, at),
       range(view.depth).map((i) => sublayer(view, i, at)),
       area("last", last, { concept: "ink", radius: 1, opacity: view.pre ? 1 : 0 }),
@@ -112,11 +144,17 @@ nlp104.share("residual", ({ range, write, area, label, line }) => {
     const known = levels.filter(seen);
     const value = known.length ? nlp104.residual.size(run[kind][here]) : "?";
     const logs = [low, 0, high].filter((log) => !log || Math.abs(x(log) - x(0)) > 34);
+    const thick = Math.min(8, at.pitch - 2);
     const bars = levels.map((i) => {
       const end = x(seen(i) ? run[kind][i] : 0);
       return area(
         `${kind}${i}`,
-        { x: Math.min(x(0), end) - 1.5, y: at.y(i) - 4, w: Math.abs(end - x(0)) + 3, h: 8 },
+        {
+          x: Math.min(x(0), end) - 1.5,
+          y: at.y(i) - thick / 2,
+          w: Math.abs(end - x(0)) + 3,
+          h: thick,
+        },
         {
           concept: number ? "ink" : "r",
           strength: i === level && !done ? 1 : 0.7,
@@ -129,6 +167,11 @@ nlp104.share("residual", ({ range, write, area, label, line }) => {
     const marks = [
       heading(view, number, left, at, title, value, "start"),
       logs.map((log) => gridLine(view, number, log, x(log), at)),
+      put(view, `s${number}`, x(0), at.ground + 30, "← size →", {
+        size: 12,
+        muted: true,
+        anchor: "middle",
+      }),
       bars,
     ];
     if (!known.length || !(skip || norm)) return marks;
@@ -156,7 +199,7 @@ nlp104.share("residual", ({ range, write, area, label, line }) => {
     return [
       field(view, at, 0, { kind: "signal", title: "↑ signal", seen: rose, here: up }),
       field(view, at, 1, { kind: "gradient", title: "↓ gradient", seen: fell, here: level }),
-      put(view, "bare", width, at.ground + 32, note, look),
+      put(view, "bare", width, at.ground + 48, note, look),
       heading(view, "o", width, at, own, write(run.own[up]), "end"),
       strip(view, at),
     ];
