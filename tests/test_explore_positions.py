@@ -16,6 +16,7 @@ from nlp104.figures.explore.positions import (
     BASES,
     COUNT,
     REACH,
+    VIEWS,
     WIDTHS,
     WORDS,
     positions,
@@ -527,6 +528,91 @@ def test_nothing_overlaps_and_nothing_is_high(reader, page, width):
         assert found == [], view
         assert height <= (860 if width < 500 else 560), view
     assert reader.complaints == []
+
+
+# --- one view alone ---
+
+
+@pytest.fixture(scope="module")
+def three(tmp_path_factory):
+    """A page with each view in a figure of its own, as the chapter has them."""
+    figures = positions("swap"), positions("clock", step=5), positions("shift", step=20)
+    return write(tmp_path_factory.mktemp("positions") / "three.html", *figures)
+
+
+def states(reader):
+    """The states of all figures of a page."""
+    found = "[...document.querySelectorAll('.explore')].map((root) => root.dataset.state)"
+    return [json.loads(state) for state in reader.evaluate(found)]
+
+
+@needs_browser
+def test_three_figures_have_a_view_and_an_address_each(reader, three):
+    reader.open(three)
+    opened = [(state["view"], state["step"]) for state in states(reader)]
+    assert opened == [("swap", 0), ("clock", 5), ("shift", 20)]
+    offered = reader.evaluate(
+        "[...document.querySelectorAll('.explore')].map((root) =>"
+        "[...root.querySelectorAll('.tools fieldset'), root.querySelector('.bar')]"
+        ".filter((part) => part.checkVisibility()).map((part) => part.dataset.option ?? 'bar'))"
+    )
+    assert offered == [["on"], ["d", "base", "bar"], ["d", "base", "bar"]]
+    words = reader.evaluate(
+        "[...document.querySelectorAll('figcaption')].map((words) => words.textContent)"
+    )
+    assert words[1].startswith("Position 5 has turned")
+    assert words[2].startswith("From 20 to 23")
+    for number, step in ((2, 6), (3, 21)):
+        reader.evaluate(
+            f"document.querySelectorAll('[title=\"One step on\"]')[{number - 1}].click()"
+        )
+        assert reader.evaluate("location.hash") == f"#positions-{number}:step={step}"
+        assert states(reader)[number - 1]["step"] == step
+    reader.open(three, at="#positions-3:step=40&k=7")
+    shown = states(reader)
+    assert [state["step"] for state in shown] == [0, 5, 40]
+    assert shown[2]["k"] == 7
+    for address in ("positions:view=clock&step=9", "positions-2:view=swap", "positions-3:view=x"):
+        reader.open(three, at=f"#{address}")  # a view that this figure does not have
+        assert [state["view"] for state in states(reader)] == list(VIEWS)
+    assert reader.complaints == []
+
+
+@pytest.mark.parametrize("step", [0, 5, 20, 33])
+def test_the_stills_of_the_clocks_are_the_codes(step):
+    for view, places in (("clock", [step]), ("shift", [step, step + 3])):
+        figure = positions(view, step=step)
+        assert figure.data["title"] == VIEWS[view]
+        assert figure.data["views"] == [[view, view]]
+        exact = codes(places, 8, 100)
+        path = r'd="M([\d.]+) 54L([-\d.]+) ([-\d.]+)" class="wire s-p hand"'
+        tips = np.array(re.findall(path, figure.still), float)
+        ends = np.stack([tips[:, 1] - tips[:, 0], 54 - tips[:, 2]], axis=-1)
+        ends /= np.linalg.norm(ends, axis=1, keepdims=True)
+        np.testing.assert_allclose(ends.ravel(), exact[-1], atol=2e-3)
+        numbers = re.findall(r">(−?\d\.\d)</text>", figure.still)
+        shown = [f"{value:.1f}".replace("-", "−") for value in np.round(exact, 1).ravel() + 0.0]
+        assert numbers == shown
+        hands = (places[-1] - (step if view == "shift" else 0)) / 100 ** (np.arange(0, 8, 2) / 8)
+        for hand in hands:
+            assert f">{turned(hand)}</text>" in figure.still
+            assert turned(hand) in figure.alt
+        if view == "clock":
+            bits = re.findall(r">([01])</text>", figure.still)
+            assert [int(bit) for bit in bits[-6:]] == binary_positions(64, 6)[step].tolist()
+        else:
+            product = f"{exact[0] @ exact[1]:.2f}"
+            assert f"dot product {product}</text>" in figure.still
+            assert f"{product}." in figure.alt
+
+
+def test_views_and_positions_that_there_are_not_are_refused():
+    for name in ("clocks", "", None):
+        with pytest.raises(ValueError, match="Expected views from: swap, clock, shift"):
+            positions("swap", name)
+    for views, step in ((("swap",), 1), ((), COUNT), (("clock",), -1), (("shift",), 0.5)):
+        with pytest.raises(ValueError, match="Expected step: from 0 to"):
+            positions(*views, step=step)
 
 
 # --- what is handed over, and the still ---

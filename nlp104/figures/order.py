@@ -17,9 +17,9 @@ WORDS = ("dog", "bites", "man")
 WAYS = {
     "recurrence": ("Read in turn", "A recurrent layer: word 3 waits for 2."),
     "added": ("Add a code", "One vector for each position."),
-    "turned": ("Turn queries and keys", "One angle for each position."),
+    "turned": ("Turn queries and keys", "Nothing is added: each row is turned."),
 }
-HIGH = 292  # of one way
+HIGH = 328  # of one way
 
 
 def clocks():
@@ -76,7 +76,7 @@ def _clocks_across():
         look = {"anchor": "middle", "muted": True, "size": 13}
         drawing.text(left + 72, 104, f"position {position}", **look)
         for pair, speed in enumerate(SPEEDS):
-            _clock(drawing, left + 36 + 72 * pair, 150, 28, position * speed, arc=True)
+            clock(drawing, left + 36 + 72 * pair, 150, 28, position * speed, arc=True)
         _numbers(drawing, left, 212, code, width=37, size=12, heads=True)
     return drawing.svg(242)
 
@@ -91,7 +91,7 @@ def _clocks_down():
         look = {"anchor": "middle", "muted": True, "size": 14}
         drawing.text(32, middle + 16, f"at {position}", **look)
         for pair, speed in enumerate(SPEEDS):
-            _clock(drawing, 87 + 46 * pair, middle, 21, position * speed, arc=True)
+            clock(drawing, 87 + 46 * pair, middle, 21, position * speed, arc=True)
         _numbers(drawing, 160, middle - 13, code, width=42, size=14, heads=position == 0)
     return drawing.svg(124 + 3 * row + 32)
 
@@ -103,17 +103,18 @@ def _codes():
 
 def _heading(drawing, size, letters):
     hands = "The left hand turns by 1 radian per token, the right by 1/10; outlined: negative."
-    drawing.heading("A clock with two hands", hands, letters, size)
+    drawing.heading("Two hands, each on a dial of its own", hands, letters, size)
 
 
-def _clock(drawing, x, y, radius, angle, arc=False):
+def clock(drawing, x, y, radius, angle, arc=False):
     """A clock whose hand has turned by `angle` radians, clockwise from the top."""
     right, up = np.sin(angle), np.cos(angle)
     style = "fill-opacity:calc(var(--cap)*0.08);stroke-opacity:0.6"
     drawing.add("circle", cx=x, cy=y, r=radius, class_="f-p s-p", style=style)
     if arc and angle:
         far = radius / 2
-        path = f"M{x} {y - far}A{far} {far} 0 {int(angle > np.pi)} 1 "
+        large = int(angle % (2 * np.pi) > np.pi)
+        path = f"M{x} {y - far}A{far} {far} 0 {large} 1 "
         path += f"{x + far * right:.2f} {y - far * up:.2f}"
         style = "fill:none;stroke-width:4;stroke-opacity:0.4"
         drawing.add("path", d=path, class_="s-p", style=style)
@@ -141,38 +142,53 @@ def _way(drawing, left, top, width, name, size):
     title, sentence = WAYS[name]
     drawing.text(left, top + 12, title, strong=True, size=size + 2)
     drawing.text(left, top + 34, sentence, muted=True, size=size)
-    lanes = [left + width * (place + 0.5) / 3 for place in range(3)]
-    place = {"x": left, "y": top + 54, "width": width, "height": 108, "rx": 8}
+    middle = left + width / 2
+    place = {"x": left, "y": top + 52, "width": width, "height": 130, "rx": 8}
     drawing.add("rect", **place, class_="box")
-    drawing.box(left + 8, top + 62, width - 16, 28, "compare and mix", size=size)
-    for lane, letter in zip(lanes, "qkv", strict=True):
-        words = {"q": "queries", "k": "keys", "v": "values"}[letter]
-        drawing.wire([(lane, top + 126), (lane, top + 90)], letter, arrow=True)
-        drawing.box(lane - 38, top + 126, 76, 28, words, letter, lit=True, size=size)
-        drawing.wire([(lane, top + 174), (lane, top + 154)], arrow=True)
-        if name == "turned" and letter != "v":
-            for position in range(3):
-                x = lane + 24 * (position - 1)
-                drawing.add("circle", cx=x, cy=top + 108, r=10, class_="node")
-                _clock(drawing, x, top + 108, 9, position)
-    words = "the three vectors X"
-    drawing.box(left, top + 174, width, 26, words, size=size)
+    drawing.box(left + 8, top + 59, width - 16, 27, "compare and mix", size=size)
+    for column, (letter, words) in enumerate(
+        zip("qkv", ("queries", "keys", "values"), strict=True)
+    ):
+        center = middle + (column - 1) * 88  # closer than the words: no word has one for itself
+        drawing.wire([(center, top + 108), (center, top + 86)], letter, arrow=True)
+        fork = [(middle, top + 190)] * (center != middle) + [(center, top + 190)]
+        drawing.wire([(middle, top + 206), *fork, (center, top + 174)], arrow=True)
+        _three(drawing, center, top + 108, letter, words, size, name == "turned" and letter != "v")
+    drawing.box(left, top + 206, width, 30, "", size=size)
+    drawing.text(left + 14, top + 221, "the three vectors X", muted=True, size=size)
+    look = {"width": 13, "height": 7, "strength": 0.5}
+    drawing.grid(left + width - 68, top + 210.5, 3, 4, "r", **look)
+    lanes = [left + width * (place + 0.5) / 3 for place in range(3)]
     for position, lane in enumerate(lanes):
-        ends = (lane, top + 260), (lane, top + 200)
+        ends = (lane, top + 296), (lane, top + 236)
         if name == "recurrence":
-            drawing.wire([ends[0], (lane, top + 243)], arrow=True)
-            drawing.wire([(lane, top + 217), ends[1]], arrow=True)
+            drawing.wire([ends[0], (lane, top + 279)], arrow=True)
+            drawing.wire([(lane, top + 253), ends[1]], arrow=True)
             words = f"h_{position + 1}"
             look = {"lit": True, "maths": True, "size": size + 4}
-            drawing.box(lane - 22, top + 217, 44, 26, words, "r", **look)
+            drawing.box(lane - 22, top + 253, 44, 26, words, "r", **look)
             if position:
-                past = lanes[position - 1] + 22, top + 230
-                drawing.wire([past, (lane - 22, top + 230)], "r", arrow=True, strong=True)
+                past = lanes[position - 1] + 22, top + 266
+                drawing.wire([past, (lane - 22, top + 266)], "r", arrow=True, strong=True)
         else:
             drawing.wire(ends, arrow=True)
         if name == "added":
-            drawing.wire([(lane + 20, top + 230), (lane, top + 230)], "p")
-            drawing.plus(lane, top + 230, "p")
-            _clock(drawing, lane + 33, top + 230, 13, position)
+            drawing.wire([(lane + 20, top + 266), (lane, top + 266)], "p")
+            drawing.plus(lane, top + 266, "p")
+            clock(drawing, lane + 33, top + 266, 13, position)
     words = {"width": width / 3, "height": 32, "across": True, "size": size}
-    drawing.tokens(left, top + 260, WORDS, **words)
+    drawing.tokens(left, top + 296, WORDS, **words)
+
+
+def _three(drawing, center, top, letter, name, size, turned):
+    """The queries, keys or values: a row for each word, and the clock that turns it."""
+    drawing.box(center - 40, top, 80, 66, "", letter, lit=True)
+    drawing.text(center, top + 11, name, concept=letter, anchor="middle", size=size, strong=True)
+    for row in range(3):
+        middle = top + 27.5 + 15 * row
+        place = center - 28 if turned else center - 20
+        look = {"width": 10, "height": 10, "strength": 0.75}
+        drawing.grid(place, middle - 5, 1, 4, letter, **look)
+        if turned:
+            drawing.add("circle", cx=center + 25, cy=middle, r=7.5, class_="node")
+            clock(drawing, center + 25, middle, 7, row)

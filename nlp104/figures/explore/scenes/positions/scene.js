@@ -1,10 +1,15 @@
 // Order and attention: words to swap, a position as clocks, and two positions k apart.
 nlp104.scene("positions", (data, { range, positions }) => {
-  const { words, orders } = data;
+  const { words, orders, views } = data;
   const start = words.join(" ");
   const first = orders[start];
   const ordered = ({ order }) => orders[order] ?? first;
   const clock = ({ view }) => view !== "swap";
+  const leads = {
+    swap: "Tap two words, without positions and with them.",
+    clock: "Play: the first hand is fast, and each next one slower.",
+    shift: "Choose $k$. Then play: is it the same turn from every position?",
+  };
 
   function draw(state, width) {
     if (!clock(state)) return positions.swap(data, state, ordered(state), first, width);
@@ -26,13 +31,15 @@ nlp104.scene("positions", (data, { range, positions }) => {
 
   return {
     lead:
-      "Swap two words: does attention notice? " +
-      "Then read a position from clocks, and see what a shift by $k$ does to it.",
-    start: { view: "swap", on: false, order: start, pick: -1, k: 3, d: 8, base: 100 },
+      views.length > 1
+        ? "Swap two words: does attention notice? " +
+          "Then read a position from clocks, and see what a shift by $k$ does to it."
+        : leads[views[0][0]],
+    start: { on: false, order: start, pick: -1, ...data.start },
     keep: ["view", "d", "base"],
     chapters: range(data.count).map((position) => `${position & ~15}–${position | 15}`),
     options: [
-      { name: "view", label: "View", values: data.views },
+      { name: "view", label: "View", values: views, when: () => views.length > 1 },
       {
         name: "on",
         label: "Positions",

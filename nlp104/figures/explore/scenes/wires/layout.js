@@ -19,7 +19,7 @@ nlp104.share("wires", ({ box }) => {
       boxHeight: slim ? 20 : 24,
       gap: slim ? 7 : 9,
       radius: slim ? 5.5 : 6.5, // of the circle in which a sum is taken
-      height: slim ? 424 : 494,
+      height: slim ? 374 : 494,
     };
   }
 
@@ -35,9 +35,9 @@ nlp104.share("wires", ({ box }) => {
       y -= h + space;
       return box(x - boxWidth / 2, y, boxWidth, h);
     };
-    const embedding = rise(3);
+    const embedding = slim ? undefined : rise(3); // a phone has room for wires only
     const position = rise(gap);
-    const below = rise(gap);
+    const below = slim ? undefined : rise(gap);
     const foot = y - gap;
     y -= gap + 2;
     const layers = sublayers.map((sublayer, i) => {

@@ -155,9 +155,9 @@ nlp104.share("wires", ({ range, box, area, label, wire, line, step }) => {
     const top = decoder ? "linear, softmax" : "**memory**";
     return [
       label(`${name}in`, x, view.height - 8, source, look),
-      block(view, tower, { text: "embedding", place: embedding }),
+      embedding ? block(view, tower, { text: "embedding", place: embedding }) : [],
       block(view, tower, positions),
-      block(view, tower, { text: view.data.below, place: below }),
+      below ? block(view, tower, { text: view.data.below, place: below }) : [],
       layers.map((layer) => sublayer(view, tower, layer)),
       block(view, tower, { text: top, place: last }),
       decoder ? [label("next", x, last.y - 14, "next word", look)] : [],

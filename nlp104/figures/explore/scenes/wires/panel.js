@@ -40,7 +40,7 @@ nlp104.share("wires", ({ range, plain, write, box, area, label, note, token }) =
       x,
       y: slim ? height + 20 : 10,
       wide,
-      pitch: slim ? 24 : 28,
+      pitch: slim ? 18 : 28,
       bars: x + 100,
       track: wide - 200,
       right: x + wide - 52,
@@ -55,7 +55,8 @@ nlp104.share("wires", ({ range, plain, write, box, area, label, note, token }) =
       const place = box(at.bars + (at.track * percent) / 100, middle - h / 2, w, h);
       return area(`${key}${i}`, place, { radius: 3, ...look });
     };
-    const track = bar("track", 0, at.track, 16, { strength: 0.08 });
+    const high = view.slim ? 14 : 16;
+    const track = bar("track", 0, at.track, high, { strength: 0.08 });
     if (!view.known(i)) return [track];
     const dots = right.map((percent, run) => {
       const x = at.bars + (at.track * percent) / 100;
@@ -65,8 +66,8 @@ nlp104.share("wires", ({ range, plain, write, box, area, label, note, token }) =
     });
     return [
       track,
-      bar("bar", 0, Math.max(1, (at.track * mean[0]) / 100), 16, { strength: 0.32 }),
-      bar("words", mean[1], 2, 20, { concept: "edge", radius: 1, layer: 1 }),
+      bar("bar", 0, Math.max(1, (at.track * mean[0]) / 100), high, { strength: 0.32 }),
+      bar("words", mean[1], 2, high + 4, { concept: "edge", radius: 1, layer: 1 }),
       dots,
     ];
   }

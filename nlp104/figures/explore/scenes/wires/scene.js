@@ -71,7 +71,7 @@ nlp104.scene("wires", (data, { limit, wires: { measures, layout, machine, beside
       "and see how the machine translates without it.",
     start: { sentence: 0, run: 0, seen: 1 },
     keep: ["sentence", "run"],
-    chapters: ["whole", ...kinds.flatMap(({ chapter }) => [chapter, chapter])],
+    chapters: ["whole", ...kinds.flatMap(() => ["one by one", "one by one"])],
     draw,
     pause: ({ step }) => (step % 2 ? 3200 : 4400),
     move(state) {
