@@ -350,6 +350,27 @@ def test_a_phone_shows_one_tower_and_a_glyph_of_both(reader):
 
 
 @needs_browser
+def test_on_a_phone_only_the_box_at_work_is_open(reader):
+    """So figure, sentence and slider find room on one screen, and the figure keeps its height."""
+    heights = set()
+    for step, (tower, box, _) in enumerate(STEPS):
+        drawn = reader.draw(step=step, width=358)
+        heights.add(drawn.height)
+        boxes = marks(drawn, rf"{tower}(emb|pos|low|self|ffn)")
+        open_ones = [key for key, mark in boxes.items() if mark["h"] > 22]
+        assert open_ones in ([], [f"{tower}{box}"]), step
+    assert len(heights) == 1
+    assert heights.pop() <= 540
+
+
+@needs_browser
+def test_it_begins_with_the_memory_filled(reader, page):
+    reader.open(page)
+    assert STEPS[reader.state()["step"]] == ("enc", "mem", -1)
+    assert len(marks(reader.draw(**reader.state()), r"encv\ds")) == 6
+
+
+@needs_browser
 def test_on_a_phone_every_step_happens_on_the_screen(reader, page):
     """Wherever the page was scrolled: the box of the step is above the sentence that tells it."""
     reader.open(page, width=390)

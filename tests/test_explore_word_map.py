@@ -10,6 +10,7 @@ from explore_page import write
 
 from nlp104.data.grammar.lexicon import NOUNS
 from nlp104.figures import explore
+from nlp104.figures.explore.word_map import with_article
 
 SHOWN = NOUNS[::5]
 COUNT = len(SHOWN)
@@ -70,15 +71,49 @@ def test_the_nearest_are_those_of_the_definition(reader, step):
         marks = {mark["key"] for mark in drawn.marks}
         assert {f"ring{j}" for j in found} == {key for key in marks if key.startswith("ring")}
         kind, gender = ([of[j] for j in found].count(of[word]) for of in (kinds, feminine))
-        said = re.findall(r"\*\*([\d.]+)(?: %)?\*\*", drawn.caption)
-        assert (" is of its kind" in drawn.caption) == (said[0] == "1")
-        whole = [round(share(vectors, of)) for of in (kinds, feminine)]
-        assert [int(x) for x in said] == [kind, gender, *whole], (name, drawn.caption)
-        for of, luck in zip(
-            (kinds, feminine), re.findall(r"by luck (\d+) %", drawn.caption), strict=True
-        ):
-            alike = [of[i] == of[j] for i in range(COUNT) for j in range(COUNT) if i != j]
-            assert int(luck) == pytest.approx(100 * np.mean(alike), abs=0.51)
+        said = [int(x) for x in re.findall(r"\*\*(\d+)\*\* time", drawn.caption)]
+        assert said == [kind, gender], (name, drawn.caption)
+        assert ("**1** time," in drawn.caption) == (kind == 1)
+        bars = {mark["key"]: mark for mark in drawn.marks}
+        for of, labels in (("kind", kinds), ("gender", feminine)):
+            said = re.findall(r"(\d+)\u00a0%", texts[f"share{of}"])
+            alike = [labels[i] == labels[j] for i in range(COUNT) for j in range(COUNT) if i != j]
+            assert int(said[0]) == round(share(vectors, labels))
+            assert int(said[1]) == pytest.approx(100 * np.mean(alike), abs=0.51)
+            part, whole = bars[f"part{of}"]["w"], bars[f"all{of}"]["w"]
+            assert part / whole == pytest.approx(int(said[0]) / 100, abs=0.02)
+
+
+@needs_browser
+def test_only_tables_that_were_reached_tell_who_is_near(reader):
+    for step in (0, 1):
+        keys = {mark["key"] for mark in reader.draw(step=step).marks}
+        assert {"table0", "near0,2"} <= keys
+        assert {"table1", "near1,2"} & keys == ({"table1", "near1,2"} if step else set())
+
+
+@needs_browser
+def test_few_kinds_have_colours(reader, tmp_path):
+    assert not any(m["key"].startswith("tint") for m in reader.draw().marks)  # too many
+    some = [noun for noun in NOUNS if noun.kind in ("animal", "road")]
+    figure = explore.word_map(
+        some, {"by lot": np.random.default_rng(0).normal(size=(len(some), 8))}
+    )
+    reader.open(write(tmp_path / "page.html", figure))
+    tints = {m["key"]: m["concept"] for m in reader.draw().marks if m["key"].startswith("tint")}
+    assert len(tints) == len(some)
+    for i, noun in enumerate(some):
+        assert (tints[f"tint{i}"] == tints["tint0"]) == (noun.kind == some[0].kind)
+    assert reader.complaints == []
+
+
+def test_french_nouns_have_their_article():
+    found = {noun.english[0]: with_article(noun) for noun in NOUNS}
+    assert [found[noun] for noun in ("street", "avenue", "cat")] == [
+        "la rue",
+        "l’avenue",
+        "le chat",
+    ]
 
 
 def test_the_words_in_place_of_the_picture_say_the_same(made):

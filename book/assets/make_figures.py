@@ -104,49 +104,46 @@ def overview(colors):
         "<style>.narrow{display:none}@media(max-width:500px){"
         ".narrow{display:inline}.wide{display:none}}</style>"
     )
-    wide = step(
-        colors, word=20, label=19, small=15, letter=18, index=16, mix_x=544
-    )
+    wide = step(colors, word=20, label=19, small=15, letter=18, mix_x=544)
     narrow = step(
         colors,
         word=22.5,
         label=22.5,
         small=22.5,
         letter=22,
-        index=21,
         mix_x=620,
     )
     both = f'<g class="wide">{wide}</g><g class="narrow">{narrow}</g>'
     return svg(WIDTH, HEIGHT, style + both)
 
 
-def step(colors, word, label, small, letter, index, mix_x):
+def step(colors, word, label, small, letter, mix_x):
     """Compare a query with all keys, mix the values by the weights.
 
-    `word`, `label`, `small`, `letter` and `index` are sizes of letters; at `mix_x` values are mixed.
+    `word`, `label`, `small` and `letter` are sizes of letters; at `mix_x` values are mixed.
     """
-    query_x, middle_y = 382, 350
+    query_x, middle_y = 382, 388
     lines, parts = (
         [],
         [box(1, 1, WIDTH - 2, HEIGHT - 2, colors["card"], colors["line"])],
     )
     for number, (token, height) in enumerate(SOURCE.items()):
         x = 65 + 98.5 * number
-        bar = max(3, 110 * height)
-        parts.append(box(x - 14, 126 - bar, 28, bar, colors["weight"]))
-        parts.append(box(x - 48, 134, 96, 36, colors["box"], colors["line"]))
-        parts.append(text(x, 159, escape(token), colors["ink"], word))
+        bar = max(3, 150 * height)
+        parts.append(box(x - 14, 166 - bar, 28, bar, colors["weight"]))
+        parts.append(box(x - 48, 174, 96, 36, colors["box"], colors["line"]))
+        parts.append(text(x, 199, escape(token), colors["ink"], word))
         parts.append(
-            chip(x - 20, 178, "k", "key", colors, letter)
-            + chip(x + 20, 178, "v", "value", colors, letter)
+            chip(x - 20, 218, "k", "key", colors, letter)
+            + chip(x + 20, 218, "v", "value", colors, letter)
         )
         lines.append(
-            curve(x - 20, 204, query_x, middle_y, colors["key"], 1.4, 0.75)
+            curve(x - 20, 244, query_x, middle_y, colors["key"], 1.4, 0.75)
         )
         lines.append(
             curve(
                 x + 20,
-                204,
+                244,
                 mix_x,
                 middle_y,
                 colors["value"],
@@ -157,8 +154,8 @@ def step(colors, word, label, small, letter, index, mix_x):
     parts += lines
     parts.append(
         text(
-            225,
-            42,
+            17,
+            40,
             "attention weights: where to look",
             colors["quiet"],
             label,
@@ -168,9 +165,9 @@ def step(colors, word, label, small, letter, index, mix_x):
 
     for number, token in enumerate(TARGET):
         x = 50 + 83 * number
-        parts.append(box(x - 40, 410, 80, 36, colors["box"], colors["line"]))
-        parts.append(text(x, 435, escape(token), colors["ink"], word))
-    parts.append(arrow(query_x, 410, query_x, middle_y + 26, colors["query"]))
+        parts.append(box(x - 40, 448, 80, 36, colors["box"], colors["line"]))
+        parts.append(text(x, 473, escape(token), colors["ink"], word))
+    parts.append(arrow(query_x, 448, query_x, middle_y + 26, colors["query"]))
     parts.append(chip(query_x, middle_y, "q", "query", colors, letter))
     parts.append(
         text(
@@ -196,22 +193,14 @@ def step(colors, word, label, small, letter, index, mix_x):
             beside[1],
         )
     )
-    parts.append(arrow(mix_x, middle_y + 26, mix_x, 410, colors["value"]))
+    parts.append(arrow(mix_x, middle_y + 26, mix_x, 448, colors["value"]))
     parts.append(
-        box(mix_x - 36, 410, 72, 36, colors["box"], colors["value"], 2.5)
+        box(mix_x - 36, 448, 72, 36, colors["box"], colors["value"], 2.5)
     )
-    parts.append(text(mix_x, 435, "il", colors["ink"], word, weight=700))
-    parts.append(arrow(428, 428, mix_x - 42, 428, colors["quiet"]))
+    parts.append(text(mix_x, 473, "il", colors["ink"], word, weight=700))
+    parts.append(arrow(428, 466, mix_x - 42, 466, colors["quiet"]))
     between = (428 + mix_x - 42) / 2
-    parts.append(text(between, 418, "next word", colors["quiet"], small))
-
-    formula = (
-        'softmax( <tspan fill="{query}" font-weight="700">Q</tspan>'
-        '<tspan fill="{key_text}" font-weight="700">K</tspan>ᵀ / √d'
-        '<tspan font-size="{index}" dy="5">k</tspan>'
-        '<tspan dy="-5"> )</tspan> <tspan fill="{value}" font-weight="700">V</tspan>'
-    ).format(**colors, index=index, key_text=TOKENS["k-ink"][colors is DARK])
-    parts.append(text(WIDTH / 2, 484, formula, colors["ink"], 23))
+    parts.append(text(between, 456, "next word", colors["quiet"], small))
     return "".join(parts)
 
 

@@ -57,7 +57,8 @@ def architecture(**look):
         bend = encoder["top"] + 0.25
         picture.context([(left, encoder["top"]), (left, bend), (middle, bend)], right, decoder)
         picture.note(left - 0.16, bend + 0.02, "encoder\noutput", {"cross"}, "right")
-        top = picture.head(right, decoder["top"])
+        top = picture.head(right, decoder["top"]) + 0.18
+        picture.wire([(right, top - 0.18), (right, top)])
         picture.note(right, top + 0.22, "probabilities\nof the next token", align="center")
         return picture.finish(top + 0.45)
 
@@ -82,8 +83,8 @@ def encoder(source=("the", "cat", "sleeps"), **look):
     """
 
     def draw(picture, x, notes):
-        row = picture.chips(x, 0.08, source)
-        heights = picture.stack(x, picture.embedding(x, -1), -1, ENCODER, notes)
+        row, places = picture.chips(x, 0.08, source)
+        heights = picture.stack(x, picture.embedding(x, -1, places), -1, ENCODER, notes)
         top = heights["top"] + 0.25
         picture.wire([(x, heights["top"]), (x, top)])
         picture.note(row, top + 0.12, "one vector for each source token", align="center")
@@ -110,18 +111,21 @@ def decoder(target=("le", "chat", "dort"), **look):
     """
 
     def draw(picture, x, bus, notes):
-        longest = max(map(len, ["[START]", *target]))
-        row = picture.chips(x, 0.08, ["[START]", *target], longest)
+        reads, predicts = ["[START]", *target], [*target, "[END]"]
+        row, places = picture.chips(x, 0.08, reads, predicts)
         words = "what it reads: the translation,", "shifted right by one"
         words = ("\n" if picture.measures.slim else " ").join(words)
         picture.note(row, -0.02, words, align="center", va="top")
-        start = picture.embedding(x, 1)
+        start = picture.embedding(x, 1, places)
         heights = picture.stack(x, start, 1, DECODER, notes)
         picture.context([(bus, start - 0.2)], x, heights)
         size = 9.0 if picture.measures.slim else None
         picture.note(bus, start - 0.42, "encoder\noutput", {"cross"}, "center", size)
-        top = picture.head(x, heights["top"]) + 0.02
-        picture.chips(x, top, [*target, "[END]"], longest)
+        end = picture.head(x, heights["top"])
+        bend, top = end + 0.08, end + 0.25
+        picture.wire([(x, end), (x, bend)], arrow=False)
+        picture.spread(places, bend, top, x)
+        picture.chips(x, top, predicts, reads)
         picture.note(row, top + 0.45, "what it has to predict: the next token", align="center")
         return picture.finish(top + 0.6, -0.34 if picture.measures.slim else -0.25)
 

@@ -116,24 +116,45 @@ class Picture:
             corner = (x + cell * column, y + cell * (3 - row))
             self.add(Rectangle(corner, cell, cell, zorder=2, **look), {"masks"})
 
-    def chips(self, x, y, tokens, longest=0):
-        """Tokens in a row, all equally wide; returns the middle of the row."""
-        if self.measures.slim:  # START is as long as a word
-            tokens, longest = [token.strip("[]") for token in tokens], min(longest, 5)
+    def chips(self, x, y, tokens, others=None):
+        """Tokens in a row, each as wide as it and the one of `others` in its column.
+
+        Returns the middle of the row, and that of every token.
+        """
         letter = self.measures.in_boxes / 122  # inches, of its width
-        step = max(0.5, letter * max(longest, *map(len, tokens)) + 0.17)
-        x = max(x, step * len(tokens) / 2)
-        for number, token in enumerate(tokens):
-            place = x + step * (number - (len(tokens) - 1) / 2)
+        least, around = (0.34, 0.15) if self.measures.slim else (0.5, 0.17)
+        longest = [max(map(len, column)) for column in zip(tokens, others or tokens, strict=True)]
+        steps = np.maximum(least, letter * np.array(longest) + around)
+        row = max(x, steps.sum() / 2)
+        places = row - steps.sum() / 2 + np.cumsum(steps) - steps / 2
+        for place, token, step in zip(places, tokens, steps, strict=True):
             self.box(place, y, token, width=step - 0.04, height=0.3)
-        self.width = max(self.width, x + step * len(tokens) / 2)
-        return x
+        self.width = max(self.width, row + steps.sum() / 2)
+        return row, places
+
+    def gather(self, places, y, bend, x):
+        """A wire from each place at height y to a line across them, and on to x."""
+        for place in places:
+            self.wire([(place, y), (place, bend)], arrow=False)
+        self.wire([(min(*places, x), bend), (max(*places, x), bend)], arrow=False)
+
+    def spread(self, places, bend, y, x):
+        """From x a line across the places, and from it an arrow to each of them at height y."""
+        self.wire([(min(*places, x), bend), (max(*places, x), bend)], arrow=False)
+        for place in places:
+            self.wire([(place, bend), (place, y)])
 
     # --- parts ---
 
-    def embedding(self, x, side):
-        """Token embedding plus positions; returns the height at which the first layer begins."""
-        self.wire([(x, 0.4), (x, 0.6)])
+    def embedding(self, x, side, places=()):
+        """Token embedding plus positions; returns the height at which the first layer begins.
+
+        With the `places` of tokens, a wire from each of them leads into it.
+        """
+        start = 0.45 if len(places) else 0.4
+        if len(places):
+            self.gather(places, 0.38, start, x)
+        self.wire([(x, start), (x, 0.6)])
         self.box(x, 0.6, "Embedding", height=0.3)
         self.wire([(x, 0.9), (x, 1.27)], arrow=False)
         y, wave, radius, kinds = 1.16, x + side * self.measures.wave, 0.15, {"positions"}
@@ -238,14 +259,13 @@ class Picture:
             self.note(*place, letter, {"cross"}, "center", 9.0)
 
     def head(self, x, y):
-        """Linear layer and softmax; returns the height of the arrow above them."""
+        """Linear layer and softmax; returns the height above them."""
         gap = 0.18 - self.measures.closer
         for label in ("Linear", "Softmax"):
             self.wire([(x, y), (x, y + gap)])
             self.box(x, y + gap, label, height=0.28)
             y += gap + 0.28
-        self.wire([(x, y), (x, y + 0.18)])
-        return y + 0.18
+        return y
 
 
 def _rounded(corner, width, height, **look):

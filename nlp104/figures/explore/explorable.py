@@ -66,17 +66,21 @@ class Explorable:
     @property
     def scripts(self):
         """The files that it carries: what all share, then its own, last of them the scene."""
-        folder = f"{HERE}/scenes/{self.name}"
-        own = [file.name for file in files("nlp104").joinpath(*folder.split("/")).iterdir()]
-        own.sort(key=lambda name: (name == "scene.js", name))
+        own = sorted(self._own(".js"), key=lambda path: (path.endswith("/scene.js"), path))
         shared = (f"{HERE}/player/{name}.js" for name in SHARED)
-        return (ELEMENTS, *shared, *(f"{folder}/{name}" for name in own))
+        return (ELEMENTS, *shared, *own)
 
     @property
     def style(self):
         """The style sheet that it carries."""
-        own = (f"{HERE}/player/{name}.css" for name in ("stage", "frame", "bar", "slim"))
-        return sheet() + style_sheet(LOOKS, *own)
+        shared = (f"{HERE}/player/{name}.css" for name in ("stage", "frame", "bar", "slim"))
+        return sheet() + style_sheet(LOOKS, *shared, *self._own(".css"))
+
+    def _own(self, ending):
+        """The files of its scene with this ending."""
+        folder = f"{HERE}/scenes/{self.name}"
+        names = (file.name for file in files("nlp104").joinpath(*folder.split("/")).iterdir())
+        return sorted(f"{folder}/{name}" for name in names if name.endswith(ending))
 
     @property
     def code(self):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from nlp104.data.grammar.french import starts_with_vowel
 from nlp104.figures.drawing import Drawing
 from nlp104.figures.explore.explorable import Explorable
 from nlp104.figures.explore.numbers import as_matrix, short
@@ -58,7 +59,7 @@ def word_map(nouns, tables):
         shown.append({"name": name, "places": short(places(rows), 3), "cosines": short(cosines, 3)})
     data = {
         "words": [noun.english[0] for noun in nouns],
-        "french": [noun.french[0] for noun in nouns],
+        "french": [with_article(noun) for noun in nouns],
         "kinds": kinds.tolist(),
         "feminine": feminine.tolist(),
         "count": NEAREST,
@@ -74,6 +75,12 @@ def word_map(nouns, tables):
     ]
     alt = ALT.format(count=len(nouns), nearest=NEAREST, tables=". ".join(shares))
     return Explorable("word_map", "Near in which table?", data, _still(data["words"], near), alt)
+
+
+def with_article(noun):
+    """A noun in French, with *le*, *la* or *l'*."""
+    word = noun.french[0]
+    return f"l’{word}" if starts_with_vowel(word) else f"{('le', 'la')[noun.feminine]} {word}"
 
 
 def nearest(cosines):

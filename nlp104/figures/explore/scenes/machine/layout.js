@@ -44,6 +44,7 @@ nlp104.share("machine", ({ sum, limit, box, label, line, step }) => {
   const NAMES = 80; // how wide names in boxes are,
   const MEMORY = 64; // the memory between two towers,
   const EDGES = 308; // and all but lanes
+  const HEAD = 54; // how high both towers are in the corner
   const ROW = 38; // how high a word of it is, with its vector
 
   const wish = (word) => Math.max(28, 6.2 * bare(word).length + 9);
@@ -71,18 +72,27 @@ nlp104.share("machine", ({ sum, limit, box, label, line, step }) => {
     };
   }
 
-  // Boxes upon each other, from 0 upwards.
-  function pile({ both, slim, code }, { tower, pill }, names, word) {
+  // Boxes upon each other, from 0 upwards. In a single tower on a phone only the one at work is
+  // open, and there is room above it and above the one below for the vectors.
+  function pile({ both, slim, code }, { tower, pill }, names, word, at) {
     const gap = slim ? 17 : 23;
     const above = { tok: 7, low: gap + 10, add1: gap + 4, add2: gap + 4, add3: gap + 14, out: 7 };
     const high = { tok: pill, emb: 22, pos: slim ? 21 : 25, low: 22, ffn: 28, out: 28 };
     high.self = slim && !both ? 48 : 58;
-    if (!both && tower === "enc") high.self = 130;
+    if (!both && tower === "enc") high.self = slim ? 96 : 130;
     high.cross = both ? 50 : word + code + (slim ? 48 : 70);
+    if (slim && !both) {
+      const below = ["self", "cross", "ffn", "out"].includes(at) && names[names.indexOf(at) - 1];
+      for (const name of names) {
+        if (![at, "tok", "out"].includes(name) && name in high)
+          high[name] = name === "cross" ? word + code + 10 : 21;
+        if (![at, below, "tok", "low", "add3"].includes(name)) above[name] = 9;
+      }
+    }
     const rows = {};
     let y = 0;
     for (const name of names) {
-      const h = high[name] ?? 17;
+      const h = high[name] ?? (slim && !both ? 19 : 17);
       y -= h;
       rows[name] = { y, h };
       y -= above[name] ?? gap;
@@ -128,7 +138,7 @@ nlp104.share("machine", ({ sum, limit, box, label, line, step }) => {
     return { shelf: box(from - 1, y, long + 2, thick), slots };
   }
 
-  function layout({ source, target, next, stack }, width, tower) {
+  function layout({ source, target, next, stack }, width, { tower, box: at }) {
     const wanted = {
       enc: source.map(wish),
       dec: target.map((word, i) => Math.max(wish(word), wish(next[i]))),
@@ -147,8 +157,12 @@ nlp104.share("machine", ({ sum, limit, box, label, line, step }) => {
     const dec = lanes(frame, "dec", target, wanted.dec, enc.x + (both ? enc.w + MEMORY + 38 : 0));
     const word = enc.turned ? enc.pill : 17;
     const towers = { enc, dec };
-    for (const own of [enc, dec]) Object.assign(own, pile(frame, own, stack[own.tower], word));
-    const depth = (both ? 24 : 69) + dec.pill - dec.top;
+    for (const own of [enc, dec]) Object.assign(own, pile(frame, own, stack[own.tower], word, at));
+    const tops = stack.dec.map((name) => {
+      const head = both ? 24 : slim && name !== "out" ? HEAD : 69;
+      return head + dec.pill - pile(frame, dec, stack.dec, word, name).top;
+    });
+    const depth = Math.max(...tops); // of every step
     for (const row of [enc, dec].flatMap(({ rows }) => Object.values(rows))) {
       row.y += depth - 2;
       row.mid = row.y + row.h / 2;
@@ -157,10 +171,11 @@ nlp104.share("machine", ({ sum, limit, box, label, line, step }) => {
     const chip = Math.min(both ? 31 : 44, ...seen.flatMap((name) => towers[name].widths)) - 3;
     const { cross } = dec.rows;
     const roof = tower === "dec" ? cross.y + cross.h - 2 : enc.rows.add2.y - 56;
+    const store = !both && at === "mem" ? 2 * code : code; // how high vectors are in the memory
     const memory = both
       ? list(wanted.enc, enc.x + enc.w + 14, cross.mid, chip)
-      : board(wanted.enc, towers[tower], roof, word, code);
-    return { ...frame, ...memory, towers, depth, chip };
+      : board(wanted.enc, towers[tower], roof, word, store);
+    return { ...frame, ...memory, towers, depth, chip, store, closed: slim && !both };
   }
 
   return { CONCEPTS, bare, clamp, weightsOf, text, path, door, chip, pick, countOf, layout };

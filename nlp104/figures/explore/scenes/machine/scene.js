@@ -25,7 +25,7 @@ nlp104.scene("machine", (data, { range, transpose, machine }) => {
     const now = where(state);
     const follow = clamp(state.follow, data.source.length);
     const done = now.turn >= 0 || now.box === "mem"; // the encoder has been here
-    const view = { data, now, follow, done, ...layout(data, width, now.tower) };
+    const view = { data, now, follow, done, ...layout(data, width, now) };
     return {
       marks: [
         ...view.seen.map((name) => tower({ ...view, ...view.towers[name] })),
@@ -69,7 +69,7 @@ nlp104.scene("machine", (data, { range, transpose, machine }) => {
 
   return {
     lead: "Step on, or tap a box or a word.",
-    start: { follow: data.follow, open: "" },
+    start: { follow: data.follow, open: "", step: steps.findIndex(({ box }) => box === "mem") },
     keep: ["follow"],
     chapters: steps.map(({ turn }) => (turn < 0 ? "read" : bare(data.next[turn]))),
     draw,

@@ -10,7 +10,8 @@ nlp104.share("machine", ({ box, area, step, token, wire, machine }) => {
     ffn: ["feed-", "forward"],
     out: ["linear,", "softmax"],
   };
-  function linesOf({ layers }, tower, name) {
+  function linesOf({ layers }, tower, name, closed) {
+    if (closed && ["self", "ffn"].includes(name)) return [NAMES[name].join("")];
     if (name === "low") return [layers > 2 ? `layers 1–${layers - 1}` : "layer 1"];
     if (tower === "dec" && name === "self") return ["masked", ...NAMES.self];
     return NAMES[name] ?? ["add, norm"];
@@ -105,19 +106,20 @@ nlp104.share("machine", ({ box, area, step, token, wire, machine }) => {
     const place = box(x, y, w, h);
     const lit = tower === now.tower && now.box === name && now.open !== "mem";
     const concept = CONCEPTS[name] ?? "r";
-    const lines = linesOf(data.sizes, tower, name);
+    const lines = linesOf(data.sizes, tower, name, view.closed && !lit);
     const look = { concept: lit ? concept : undefined, muted: !lit, strong: lit };
     return [
       step(`${tower}${name}`, place, {
         ...button(view, `${tower}:${name}`, 10 - i, tower === "enc" ? 0 : 2),
         ...{ radius: 7, lit, concept },
         hit: box(x, y - Math.max(0, 14.5 - h / 2), w, Math.max(29, h)),
-        says: `${lines.join(" ").replace("- ", "-")}: what it does`,
+        says: `${linesOf(data.sizes, tower, name).join(" ").replace("- ", "-")}: what it does`,
       }),
       lit && area("lit", place, { concept, strength: 0.15, radius: 7 }),
       ...lines.map((source, j) => {
         const y = mid + 13 * (j - (lines.length - 1) / 2);
-        return text(`${tower}${name}${j}`, middle, y, source, look);
+        const aside = view.closed && !lit && name === "self" ? 3 : 0; // a long line
+        return text(`${tower}${name}${j}`, middle + aside, y, source, look);
       }),
       inside(view, name, data.stack[tower][i - 1], lit),
     ];

@@ -76,7 +76,8 @@ nlp104.share("machine", ({ sum, range, write, box, area, token, machine }) => {
     ];
     const memory = slots.map(({ x, y }, i) => {
       const lit = i === follow && now.tower === "enc";
-      return chip(view, `encv${i}`, data.vectors.enc.add2[i], x, y, { lit });
+      const tall = { ...view, code: view.store };
+      return chip(tall, `encv${i}`, data.vectors.enc.add2[i], x, y, { lit });
     });
     return [tower, done && memory];
   }
@@ -171,12 +172,13 @@ nlp104.share("machine", ({ sum, range, write, box, area, token, machine }) => {
   }
 
   // Both towers, tiny, where only one is shown.
-  function glyph({ data, now, left }, tower, offset) {
+  function glyph({ data, now, left, slim }, tower, offset) {
+    const pitch = slim ? 4.5 : 6;
     return data.stack[tower].map((name, i) => {
       const here = tower === now.tower;
       let look = here ? { concept: "r", strength: 0.5 } : { concept: "edge", strength: 0.25 };
       if (here && name === now.box) look = { concept: CONCEPTS[name] ?? "ink", strength: 1 };
-      const place = box(left + 2 + offset, 62 - 6 * i, 22, 4.5);
+      const place = box(left + 2 + offset, 2 + pitch * (10 - i), 22, pitch - 1.5);
       return area(`g${tower}${name}`, place, { ...look, radius: 2 });
     });
   }

@@ -45,13 +45,31 @@ nlp104.share("word_map", ({ limit }) => {
     return set.map(({ x, y, w }) => ({ x: x - w / 2, y: y - HIGH / 2, w, h: HIGH }));
   }
 
+  // What the colours and the dashed edge mean, in as many rows as it takes; few kinds have colours.
+  const TINTS = 4;
+  function explain(kinds, { width, foot, slim, size }) {
+    const names = [...new Set(kinds)];
+    const items = names.length <= TINTS ? names.map((name) => ({ name, swatch: 16 })) : [];
+    items.push({ name: slim ? "feminine" : "feminine in French", swatch: 26, dashed: true });
+    let [x, row] = [0, 0];
+    const placed = items.map((item) => {
+      const w = item.swatch + 13 + 0.58 * size * item.name.length;
+      if (x && x + w - 8 > width) [x, row] = [0, row + 1];
+      x += w;
+      return { ...item, x: x - w, y: foot + 23 + 22 * row };
+    });
+    return { legend: placed, more: 22 * row };
+  }
+
   // The map, and beside it, or below, a list for each table.
-  function layout({ tables, count }, width) {
+  function layout({ tables, count, kinds }, width) {
     const slim = width < 560;
     const map = slim ? width : Math.round(0.64 * width);
-    const foot = slim ? 400 : 380;
+    const foot = slim ? 364 : 380;
+    const letters = slim ? { letter: 7, size: 12 } : { letter: 7.6, size: 13 };
+    const { legend, more } = explain(kinds, { width, foot, slim, ...letters });
     const list = slim
-      ? { x: 0, y: foot + 84, w: (width - 12 * (tables.length - 1)) / tables.length, across: true }
+      ? { x: 0, y: foot + 148 + more, w: (width + 12) / tables.length - 12, across: true }
       : { x: map + 28, y: 10, w: width - map - 28, across: false };
     const high = 30 + 24 * count; // of a list
     const lists = tables.map((_, i) => ({
@@ -59,9 +77,11 @@ nlp104.share("word_map", ({ limit }) => {
       y: list.y + (list.across ? 0 : i * (high + 26)),
       w: list.w,
     }));
-    const bottom = Math.max(foot + 36, lists.at(-1).y + high);
-    return { width, slim, map, foot, letter: slim ? 7 : 7.6, size: slim ? 12 : 13, lists, bottom };
+    const end = lists.at(-1).y + high;
+    const low = more + (slim ? foot + 52 : Math.max(foot + 36, end) + 14); // of what is counted
+    const bottom = slim ? end : low + 58;
+    return { width, slim, map, foot, ...letters, lists, legend, low, bottom };
   }
 
-  return { layout, spread };
+  return { layout, spread, TINTS };
 });

@@ -1,6 +1,6 @@
 // A map of nouns for each table of vectors, and the nearest of the chosen noun.
 nlp104.scene("word_map", (data, { limit, sum, area, token, line, label, word_map }) => {
-  const { layout, spread, lists } = word_map;
+  const { layout, spread, lists, counts, TINTS } = word_map;
   const { words, kinds, feminine, tables, count } = data;
 
   // For each table and word its nearest words, each [its number, the cosine], the nearest first.
@@ -26,23 +26,32 @@ nlp104.scene("word_map", (data, { limit, sum, area, token, line, label, word_map
     const alike = words.map((_, i) => of.filter((one) => one === of[i]).length - 1);
     return Math.round((100 * sum(alike)) / (words.length * (words.length - 1)));
   };
-  const said = (table, of) => `**${share(table, of)} %** (by luck ${luck(of)} %)`;
+  const shares = (table) => ({
+    kind: [share(table, kinds), luck(kinds)],
+    gender: [share(table, feminine), luck(feminine)],
+  });
 
   function caption(table, i) {
-    const alike = like(table, i, kinds);
+    const times = (n) => `**${n}** ${n === 1 ? "time" : "times"}`;
     return (
-      `**${words[i]}** (${kinds[i]}; in French ${french(i)}): of its nearest ${count}, ` +
-      `**${alike}** ${alike === 1 ? "is" : "are"} of its kind and ` +
-      `**${like(table, i, feminine)}** of its gender. Over all ${words.length} words: ` +
-      `same kind ${said(table, kinds)}, same gender ${said(table, feminine)}.`
+      `**${words[i]}** (kind: ${kinds[i]}; French: ${french(i)}). In the table “` +
+      `${tables[table].name}”, its nearest ${count} share its kind ` +
+      `${times(like(table, i, kinds))}, its gender ${times(like(table, i, feminine))}.`
     );
   }
+
+  // A word has the colour of its kind, where there are few kinds.
+  const KINDS = [...new Set(kinds)];
+  const tint = (key, place, i) =>
+    KINDS.length <= TINTS &&
+    area(key, place, { concept: `kind${KINDS.indexOf(kinds[i])}`, radius: 10 });
 
   function pill({ chosen, size, now, near }, place, i) {
     const { x, y, w, h } = place;
     const ring = { x: x - 3, y: y - 3, w: w + 6, h: h + 6 };
     const found = near(now).some(([j]) => j === i);
     return [
+      tint(`tint${i}`, place, i),
       found && area(`ring${i}`, ring, { outline: true, radius: 13 }),
       token(`word${i}`, place, {
         word: words[i],
@@ -58,17 +67,20 @@ nlp104.scene("word_map", (data, { limit, sum, area, token, line, label, word_map
     ];
   }
 
-  const legend = ({ foot, slim }) => [
-    token("sample", { x: 0, y: foot + 14, w: 30, h: 18 }, { word: "", dashed: true }),
-    label("legend", 38, foot + 23, "feminine in French", { size: slim ? 12 : 13, muted: true }),
-  ];
+  const explained = ({ legend, size }) =>
+    legend.map(({ name, x, y, swatch, dashed }) => [
+      dashed
+        ? token("sample", { x, y: y - 9, w: swatch, h: 18 }, { word: "", dashed })
+        : tint(`sample${name}`, { x, y: y - 8, w: swatch, h: 16 }, kinds.indexOf(name)),
+      label(`legend${name}`, x + swatch + 5, y, name, { size, muted: true }),
+    ]);
 
   function draw(state, width) {
     const now = limit(state.step, 0, tables.length - 1);
     const chosen = words[state.word] ? state.word : 0;
     const at = layout(data, width);
     const near = (table) => nearest[table][chosen];
-    const view = { ...data, ...at, now, chosen, near };
+    const view = { ...data, ...at, now, chosen, near, shares: shares(now) };
     const set = spread(data, tables[now], at);
     const middle = ({ x, y, w, h }) => `${x + w / 2} ${y + h / 2}`;
     const ways = near(now).map(([j], rank) =>
@@ -79,7 +91,10 @@ nlp104.scene("word_map", (data, { limit, sum, area, token, line, label, word_map
       }),
     );
     return {
-      marks: [ways, set.map((place, i) => pill(view, place, i)), legend(at), lists(view)],
+      marks: [
+        ...[ways, set.map((place, i) => pill(view, place, i))],
+        ...[explained(at), counts(view), lists(view)],
+      ],
       height: at.bottom,
       caption: caption(now, chosen),
       table: {
