@@ -93,11 +93,11 @@ class Embed(layers.Layer):
         waves = np.stack([np.sin(angle), np.cos(angle)], -1)
         self.positions = waves.reshape(longest, dim).astype("float32")
 
-    def call(self, ids, training=False):
+    def call(self, ids):
         x = self.table(ids) * self.table.output_dim**0.5
         places = ops.arange(ops.shape(ids)[1])
         x = x + ops.take(self.positions, places, axis=0)
-        return self.dropout(x, training=training)
+        return self.dropout(x)
 
 
 class Attention(layers.Layer):
@@ -121,7 +121,8 @@ class Attention(layers.Layer):
         k = self.split(self.to_key(context))
         v = self.split(self.to_value(context))
         scores = ops.matmul(q, ops.transpose(k, (0, 1, 3, 2)))
-        scores = ops.where(mask, scores / math.sqrt(self.head_dim), -1e9)
+        scores = scores / math.sqrt(self.head_dim)
+        scores = ops.where(mask, scores, -1e9)
         weights = ops.softmax(scores)  # [batch, heads, query, key]
         x = ops.transpose(ops.matmul(weights, v), (0, 2, 1, 3))
         return self.to_output(ops.reshape(x, ops.shape(query)))
@@ -147,8 +148,8 @@ class Residual(layers.Layer):
         self.dropout = layers.Dropout(dropout)
         self.norm = layers.LayerNormalization(epsilon=1e-6)
 
-    def call(self, x, change, training=False):
-        return self.norm(x + self.dropout(change, training=training))
+    def call(self, x, change):
+        return self.norm(x + self.dropout(change))
 
 
 class EncoderLayer(layers.Layer):
@@ -159,9 +160,9 @@ class EncoderLayer(layers.Layer):
         self.attention, self.wire_1 = Attention(dim, heads), Residual(dropout)
         self.think, self.wire_2 = FeedForward(dim, inner), Residual(dropout)
 
-    def call(self, x, mask, training=False):
-        x = self.wire_1(x, self.attention(x, x, mask), training=training)
-        return self.wire_2(x, self.think(x), training=training)
+    def call(self, x, mask):
+        x = self.wire_1(x, self.attention(x, x, mask))
+        return self.wire_2(x, self.think(x))
 
 
 class DecoderLayer(layers.Layer):
@@ -173,10 +174,10 @@ class DecoderLayer(layers.Layer):
         self.look_across, self.wire_2 = Attention(dim, heads), Residual(dropout)
         self.think, self.wire_3 = FeedForward(dim, inner), Residual(dropout)
 
-    def call(self, x, context, mask, context_mask, training=False):
-        x = self.wire_1(x, self.look_back(x, x, mask), training=training)
-        x = self.wire_2(x, self.look_across(x, context, context_mask), training=training)
-        return self.wire_3(x, self.think(x), training=training)
+    def call(self, x, context, mask, context_mask):
+        x = self.wire_1(x, self.look_back(x, x, mask))
+        x = self.wire_2(x, self.look_across(x, context, context_mask))
+        return self.wire_3(x, self.think(x))
 
 
 class Transformer(keras.Model):
@@ -193,25 +194,24 @@ class Transformer(keras.Model):
         self.decoder_layers = [DecoderLayer(*sizes) for _ in range(depth)]
         self.to_words = layers.Dense(target_words)
 
-    def call(self, inputs, training=False):
+    def call(self, inputs, training=False):  # Keras hands `training` on to every layer inside
         source, target = inputs
-        context, real = self.encode(source, training=training)
-        return self.decode(target, context, real, training=training)
+        return self.decode(target, *self.encode(source))
 
-    def encode(self, source, training=False):
+    def encode(self, source):
         real = ops.not_equal(source, PADDING)[:, None, None, :]  # [batch, head, query, key]
-        x = self.source_embed(source, training=training)
+        x = self.source_embed(source)
         for layer in self.encoder_layers:
-            x = layer(x, real, training=training)
+            x = layer(x, real)
         return x, real
 
-    def decode(self, target, context, context_real, training=False):
+    def decode(self, target, context, context_real):
         places = ops.arange(ops.shape(target)[1])
         past = places[:, None] >= places  # [query, key]
         mask = ops.logical_and(ops.not_equal(target, PADDING)[:, None, None, :], past)
-        x = self.target_embed(target, training=training)
+        x = self.target_embed(target)
         for layer in self.decoder_layers:
-            x = layer(x, context, mask, context_real, training=training)
+            x = layer(x, context, mask, context_real)
         return self.to_words(x)  # [batch, length, target_words]
 
 

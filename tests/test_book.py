@@ -352,9 +352,11 @@ def test_a_shared_page_shows_what_it_is_about():
     assert (BOOK / "assets" / "preview.png").is_file()
 
 
-@pytest.mark.parametrize("drawer", ["make_figures.py", "make_plan_figures.py"])
+@pytest.mark.parametrize(
+    "drawer", ["make_figures.py", "make_plan_figures.py", "make_file_figure.py"]
+)
 def test_the_pictures_are_those_that_the_script_draws(drawer, monkeypatch):
-    monkeypatch.setattr(sys, "path", [*sys.path])  # the second imports the first
+    monkeypatch.setattr(sys, "path", [*sys.path])  # the others import the first
     for name, content in script(BOOK / "assets" / drawer).pictures().items():
         assert (BOOK / "assets" / name).read_text(encoding="utf-8") == content, name
 
@@ -373,7 +375,8 @@ def test_the_page_leaves_room_for_a_picture_that_has_not_come_yet():
     css = house_style()
     rule = r'img\[src\*="([a-z-]+)"\] \{\s+aspect-ratio: (\d+) / (\d+);\s+width: \2px'
     sizes = {name: size for name, *size in re.findall(rule, css)}
-    assert set(sizes) == {"overview-", "plan-waiting-", "plan-loss-", "plan-devices-"}
+    names = {"overview-", "plan-waiting-", "plan-loss-", "plan-devices-", "one-file-"}
+    assert set(sizes) == names
     for name, (width, height) in sizes.items():
         for theme in ("light", "dark"):
             picture = (BOOK / "assets" / f"{name}{theme}.svg").read_text(encoding="utf-8")

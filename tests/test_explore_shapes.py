@@ -12,12 +12,23 @@ from browser import needs_browser
 from explore_page import write
 
 import nlp104
+from nlp104 import one_file
 from nlp104.attention import multi_head
-from nlp104.figures.explore.shapes import BATCH, START, WIDE, measure, preset, shapes, shares
+from nlp104.figures.explore.shapes import (
+    BATCH,
+    PAGE,
+    START,
+    WIDE,
+    WORDS,
+    measure,
+    preset,
+    shapes,
+    shares,
+)
 from nlp104.figures.explore.shapes_boxes import BOXES, KINDS, SIZES
-from nlp104.transformer import PRESETS
 
 NAMES = [name for name, *_ in SIZES.values()]
+CHOICES = (PAGE, *WORDS)
 TITLES = [box.title for box in BOXES]
 GENERATOR = np.random.default_rng(104)
 
@@ -81,7 +92,7 @@ def counted(made):
 # --- the numbers are the package's ---
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", WORDS)
 def test_presets_have_as_many_parameters_as_are_built(light, name):
     sizes = preset(name)
     model = nlp104.Transformer.from_preset(name, vocabulary_size=sizes["words"])
@@ -89,6 +100,17 @@ def test_presets_have_as_many_parameters_as_are_built(light, name):
     assert sum(box["parameters"] for box in made) == model.count_params()
     assert counted(made) == by_kind(model)
     assert sum(shares(made).values()) == pytest.approx(1)
+
+
+def test_the_first_sizes_are_those_of_the_model_in_the_chapter():
+    at = preset(PAGE)
+    sizes = (at[name] for name in ("english", "words", "layers", "d", "ff", "heads"))
+    model = one_file.Transformer(*sizes)
+    length, target = START["source"], START["target"]
+    model((np.ones((START["batch"], length)), np.ones((START["batch"], target))))
+    made = measure(**START, **at)
+    assert sum(box["parameters"] for box in made) == model.count_params() == 101_652
+    assert made[-1]["gives"] == [(3, 7, 628)]
 
 
 @pytest.mark.slow
@@ -285,13 +307,13 @@ def listed(text):
 @pytest.mark.slow
 @needs_browser
 def test_the_table_of_the_page_is_that_of_python(reader):
-    states = [{"preset": name, "step": 3} for name in PRESETS] + [
-        {"preset": "own", **sizes} for sizes in OWN + RANDOM
+    states = [{"preset": name, "step": 3} | BATCH for name in CHOICES] + [
+        {"preset": "own", "english": 0, **sizes} for sizes in OWN + RANDOM
     ]
     for state in states:
         drawn = reader.draw(**state)
         sizes = preset(state["preset"]) | BATCH if state["preset"] != "own" else state
-        made = measure(**{name: sizes[name] for name in NAMES})
+        made = measure(**{name: sizes[name] for name in (*NAMES, "english") if name in sizes})
         expected = [[box["numbers"], box["parameters"], box["multiply_adds"]] for box in made]
         np.testing.assert_array_equal(drawn.values, expected)
         for row, box, at in zip(drawn.rows, BOXES, made, strict=True):
@@ -359,9 +381,9 @@ def test_a_width_that_heads_do_not_divide_is_refused_in_the_words_of_the_package
 
 @needs_browser
 @pytest.mark.parametrize("width", [700, 358])
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", CHOICES)
 def test_a_tensor_has_the_area_of_its_numbers(reader, width, name):
-    drawn = reader.draw(preset=name, width=width)
+    drawn = reader.draw(preset=name, width=width, **BATCH)
     made = measure(**BATCH, **preset(name))
     area = {}
     for number, box in enumerate(made):
@@ -386,17 +408,16 @@ def test_a_tensor_has_the_area_of_its_numbers(reader, width, name):
 
 @needs_browser
 @pytest.mark.parametrize("width", [700, 358])
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", CHOICES)
 def test_a_matrix_has_the_area_of_its_parameters(reader, width, name):
     sizes = preset(name)
-    drawn = reader.draw(preset=name, width=width)
+    drawn = reader.draw(preset=name, width=width, **BATCH)
     inside, outside = areas(drawn, "w"), areas(drawn, "e")
     d, ff, words = sizes["d"], sizes["ff"], sizes["words"]
+    tables = words if sizes["tied"] else 2 * words + (sizes["english"] or words)
     assert len(inside) == 16 * sizes["layers"]
     scale = sum(m["w"] + 0.8 for m in inside) / (sizes["layers"] * (12 * d + 4 * ff))
-    assert sum(m["w"] + 0.8 for m in outside) == pytest.approx(
-        scale * words * (1 if sizes["tied"] else 3), rel=0.01
-    )
+    assert sum(m["w"] + 0.8 for m in outside) == pytest.approx(scale * tables, rel=0.01)
     (high,) = {round(m["h"], 9) for m in inside + outside}
     assert high == pytest.approx(scale * d)
     assert {round((m["w"] + 0.8) / scale) for m in inside} == {d, ff}
@@ -479,7 +500,7 @@ def test_what_else_grows(reader):
 
 
 def test_only_the_inside_is_wider_and_logits_dwarf_all():
-    for name in PRESETS:
+    for name in CHOICES:
         sizes = preset(name)
         made = measure(**BATCH, **sizes)
         between = [box["gives"][0] for box in made[1:-1] if len(box["gives"][0]) == 3]
@@ -488,10 +509,11 @@ def test_only_the_inside_is_wider_and_logits_dwarf_all():
         assert all(shape[:2] in ((16, 20), (16, 25)) for shape in between)
         numbers = sorted(box["numbers"] for box in made)
         assert numbers[-1] == made[-1]["numbers"]
-        if name != "tiny":
+        if name not in ("tiny", PAGE):
             assert numbers[-1] > 7 * numbers[-2]
         kinds = shares(made)
-        assert max(kinds, key=kinds.get) == "feed-forward"
+        most = "embed, output" if name == PAGE else "feed-forward"
+        assert max(kinds, key=kinds.get) == most
     assert shares(measure(**BATCH, **preset("tiny")))["feed-forward"] == pytest.approx(
         0.45, abs=0.005
     )
@@ -508,10 +530,10 @@ def test_only_the_inside_is_wider_and_logits_dwarf_all():
 
 @needs_browser
 def test_the_last_step_answers_the_first_question(reader):
-    for name in PRESETS:
+    for name in CHOICES:
         made = measure(**BATCH, **preset(name))
         kinds, numbers = shares(made), sorted(box["numbers"] for box in made)
-        asked, answer = (reader.draw(preset=name, step=step).caption for step in (0, 24))
+        asked, answer = (reader.draw(preset=name, step=step, **BATCH).caption for step in (0, 24))
         assert f"**{sum(box['parameters'] for box in made):,}** parameters in all" in asked
         most = max(kinds, key=kinds.get)
         times = float(re.search(r"Largest output: \*\*logits\*\*, × ([\d.]+)", answer)[1])
@@ -540,7 +562,20 @@ def fader(reader, name, sign):
 def test_a_reader_moves_faders_and_taps_boxes(reader, page):
     reader.open(page)
     start = reader.state()
-    assert start == {"step": 0, "was": "", "preset": START, **BATCH, **preset(START)}
+    assert start == {"step": 0, "was": "", "preset": PAGE, **START, **preset(PAGE)}
+    assert "101,652" in reader.evaluate("document.querySelector('.stage').textContent")
+    fader(reader, "source", "+")
+    assert "101,652" in reader.evaluate("document.querySelector('.stage').textContent")
+    reader.evaluate("document.querySelector('[data-option=preset] [value=tiny]').click()")
+    start = reader.state()
+    assert start == {
+        "step": 0,
+        "was": "",
+        "preset": "tiny",
+        **START,
+        "source": 10,
+        **preset("tiny"),
+    }
     fader(reader, "heads", "+")
     assert reader.state() == start | {"preset": "own", "heads": 6, "was": "heads:4"}
     assert "128 is not divisible by 6" in caption(reader)
@@ -567,11 +602,11 @@ def test_a_reader_moves_faders_and_taps_boxes(reader, page):
 @needs_browser
 def test_a_reader_with_a_keyboard_pulls_a_fader(reader, page):
     reader.open(page)
-    reader.evaluate("document.querySelector('[aria-label=\"source: 20\"]').focus()")
+    reader.evaluate("document.querySelector('[aria-label=\"source: 8\"]').focus()")
     reader.press("ArrowUp", "ArrowUp")
-    assert (reader.state()["source"], reader.state()["was"]) == (30, "source:20")
+    assert (reader.state()["source"], reader.state()["was"]) == (12, "source:8")
     reader.press("ArrowRight", "ArrowDown")
-    assert (reader.state()["target"], reader.state()["was"]) == (20, "target:25")
+    assert (reader.state()["target"], reader.state()["was"]) == (6, "target:7")
     reader.press("Home")
     assert reader.state()["target"] == 5
     reader.press("End")
@@ -599,7 +634,8 @@ def test_what_nobody_can_choose_is_drawn_or_refused(reader, page, address):
 
 
 ADDRESSES = [
-    *(f"preset={name}&step={step}" for name in ("tiny", "big") for step in (0, 1, 16, 23, 24)),
+    *(f"preset={name}&step={step}" for name in ("this%20page", "tiny", "big")
+      for step in (0, 1, 16, 23, 24)),
     "preset=own&heads=6&step=3",
     *(f"preset=own&was={name}:5&step={step}&batch=512&source=1280&target=1280&d=2048&heads=32&"
       f"ff=8192&layers=24&words=256000" for name, step in (("source", 0), ("batch", 16), ("d", 4))),

@@ -14,7 +14,7 @@ __all__ = ["gather_and_decide", "mixers", "network"]
 WORDS = ("the", "black", "cat", "sleeps")
 D, D_FF = 4, 16  # cells of a token's vector, and inside the network
 SIZES = {D: "512", D_FF: "2,048"}  # the paper's, which they stand for
-LIT = 2  # the token that is drawn strong
+LIT = 2  # the output whose lines are drawn strong
 
 
 def weights():
@@ -41,7 +41,7 @@ class _Layout(NamedTuple):
 
 
 PAGE = _Layout(WIDE, 13, 17, 84, 92, 127, 7, 76, 56, True)
-PHONE = _Layout(NARROW, 14, 18, 44, 2, 81, 4.5, 104, 60, False)
+PHONE = _Layout(NARROW, 14, 18, 44, 2, 81, 4.5, 110, 60, False)
 HIGH, PILL = 18, 30  # of a row of cells, and of a word
 
 
@@ -64,7 +64,7 @@ def _network(at):
     drawing = Drawing(at.width)
     sentence = (
         "Each vector becomes four times as wide, everything negative becomes 0, and it becomes "
-        "narrow again. No wire leads from token to token."
+        "narrow again: the same W₁ and W₂ everywhere, no wire from token to token."
     )
     drawing.heading("The same network at every token", sentence, at.letters, at.size)
     x, W_1, b_1, W_2, b_2 = weights()
@@ -78,29 +78,29 @@ def _network(at):
     words = y - at.high + 14
     middles = at.left + at.column * (np.arange(len(WORDS)) + 0.5)
     for number, middle in enumerate(middles):
-        lit = number == LIT
         for above, below, matrix in (("out", "inside", "W_2"), ("inside", "x", "W_1")):
             widths = [at.cell * (D if row != "inside" else D_FF) for row in (above, below)]
-            _funnel(drawing, middle, rows[above] + HIGH, rows[below] - label, widths, lit)
+            _funnel(drawing, middle, rows[above] + HIGH, rows[below] - label, widths)
             place = middle, (rows[above] + HIGH + rows[below] - label) / 2
-            look = {"anchor": "middle", "maths": True, "size": at.formula, "muted": not lit}
+            look = {"anchor": "middle", "maths": True, "size": at.formula}
             drawing.text(*place, matrix, **look)
         for name, values in (("out", inside @ W_2 + b_2), ("inside", inside), ("x", x)):
             row = values[number : number + 1]
             left = middle - at.cell * row.size / 2
             place = {"width": at.cell, "height": HIGH, "most": np.abs(row).max()}
             drawing.matrix(left, rows[name], row, "r", **place)
-        drawing.wire([(middle, words + 2), (middle, rows["x"] + HIGH + 1)], arrow=True, strong=lit)
+        drawing.wire([(middle, words + 2), (middle, rows["x"] + HIGH + 1)], arrow=True)
         look = {"width": at.column - 10, "height": PILL, "size": at.size}
         drawing.tokens(middle - at.column / 2 + 5, words, [WORDS[number]], **look)
-    notes = {"out": f"{SIZES[D]} again", "inside": f"{SIZES[D_FF]}, bent", "x": SIZES[D]}
+    bent = f"{SIZES[D_FF]} (ReLU)" if at.beside else f"{SIZES[D_FF]}: negatives are 0 (ReLU)"
+    notes = {"out": f"{SIZES[D]} again", "inside": bent, "x": SIZES[D]}
     for name, text in notes.items():
         place = (0, rows[name] + HIGH / 2) if at.beside else (2, rows[name] - 12)
         drawing.text(*place, text, muted=True, size=at.size)
     return drawing.svg(words + PILL + 2)
 
 
-def _funnel(drawing, middle, top, bottom, widths, lit):
+def _funnel(drawing, middle, top, bottom, widths):
     """A matrix that makes wider or narrower: a trapezoid between two rows of cells."""
     (above, below), gap = (np.array(widths) / 2), 3
     corners = [
@@ -110,8 +110,7 @@ def _funnel(drawing, middle, top, bottom, widths, lit):
         (middle - below, bottom - gap),
     ]
     d = "M" + "L".join(f"{x:g} {y:g}" for x, y in corners) + "Z"
-    look = "f-r s-r" if lit else "base s-line"
-    drawing.add("path", d=d, class_=look, style="fill-opacity:.14" if lit else None)
+    drawing.add("path", d=d, class_="f-r s-r", style="fill-opacity:.14")
 
 
 # --- gather and decide ---

@@ -7,10 +7,13 @@ from nlp104.figures.explore.explorable import Explorable
 from nlp104.figures.explore.shapes_boxes import BOXES, KINDS, SAYS, SIZES
 from nlp104.transformer import PRESETS
 
-# The vocabularies of the presets: of the small language, of a small corpus, of the series, of the
-# paper. Batch and lengths are what the reader begins with.
-WORDS = {"tiny": 650, "small": 8_000, "series": 15_000, "base": 37_000, "big": 37_000}
-START, BATCH = "tiny", {"batch": 16, "source": 20, "target": 25}
+# The vocabularies of the presets: of the small language, of a small corpus, of the paper.
+WORDS = {"tiny": 650, "small": 8_000, "base": 37_000, "big": 37_000}
+# The reader begins with the batch and the sizes of the chapter that the figure stands in, whose
+# languages have different vocabularies; the still shows another batch.
+START, PAGE = {"batch": 3, "source": 8, "target": 7}, "this page"
+PAGE_SIZES = {"d": 32, "heads": 4, "ff": 80, "layers": 2, "words": 628, "tied": 0, "english": 435}
+BATCH = {"batch": 16, "source": 20, "target": 25}
 WIDE = 310  # pixels, of the still
 FIELDS = {"d": "hidden_dim", "heads": "num_heads", "ff": "intermediate_dim", "layers": "num_layers"}
 
@@ -29,14 +32,14 @@ def shapes():
         >>> explore.shapes().data["presets"]["base"]["d"]
         512
     """
-    sizes = {name: preset(name) for name in PRESETS}
+    sizes = {name: preset(name) for name in (PAGE, *WORDS)}
     data = {
         "sizes": [
             {"letter": letter, "name": name, "label": label, "notches": notches}
             for letter, (name, label, notches) in SIZES.items()
         ],
         "presets": sizes,
-        "start": {"preset": START, "was": "", **BATCH, **sizes[START]},
+        "start": {"preset": PAGE, "was": "", **START, **sizes[PAGE]},
         "kinds": list(KINDS.items()),
         "boxes": [box._asdict() for box in BOXES],
         "says": SAYS,
@@ -57,9 +60,12 @@ def shapes():
 
 def preset(name):
     """The sizes of a preset by the names that the figure has for them."""
+    if name == PAGE:
+        return dict(PAGE_SIZES)
     fields = PRESETS[name]
     sizes = {ours: fields[theirs] for ours, theirs in FIELDS.items()}
-    return {**sizes, "words": WORDS[name], "tied": int(fields.get("tie_embeddings", False))}
+    tied = int(fields.get("tie_embeddings", False))
+    return {**sizes, "words": WORDS[name], "tied": tied, "english": 0}
 
 
 def measure(**sizes):
@@ -67,7 +73,8 @@ def measure(**sizes):
 
     Args:
         **sizes: batch, source, target, d, heads, ff, layers, words, and whether one matrix is
-            tied: the names in `SIZES`.
+            tied: the names in `SIZES`; and ``english``, the words of the source, if they are not as
+            many as those of the target.
 
     Returns:
         A dictionary for each of `BOXES`, with its ``title``, the shapes that it ``takes`` and
@@ -81,6 +88,7 @@ def measure(**sizes):
     if axes["D"] % axes["H"]:
         raise ValueError(f"{axes['D']} is not divisible by {axes['H']}.")
     axes["K"] = axes["D"] // axes["H"]
+    axes["U"] = (not axes["E"] and sizes.get("english")) or axes["V"]
 
     def shapes(groups):
         return [

@@ -7,10 +7,10 @@ has the colour of a concept, `{D}` is a size; ``player/text.js`` and the scene r
 
 from typing import NamedTuple
 
-LENGTHS = (5, 6, 7, 10, 12, 20, 25, 30, 40, 50, 60, 80, 100, 160, 320, 640, 1280)
+LENGTHS = (5, 6, 7, 8, 10, 12, 16, 20, 25, 30, 40, 50, 60, 80, 100, 160, 320, 640, 1280)
 # Letter: its name in an address, what stands above its fader, what can be chosen.
 SIZES = {
-    "B": ("batch", "batch", (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)),
+    "B": ("batch", "batch", (1, 2, 3, 4, 8, 16, 32, 64, 128, 256, 512)),
     "S": ("source", "source", LENGTHS),
     "T": ("target", "target", LENGTHS),
     "D": ("d", "$d$", (32, 64, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048)),
@@ -110,7 +110,7 @@ def _feed_forward(stack, length, says):
 
 def _ids(stack, length, title, says, shared):
     ids, x = _one(f"B{length}"), _one(f"B{length}D")
-    table = (("$E$", "VD", "r", shared),)
+    table = (("$E$", "VD" if shared else "UD", "r", shared),)
     return (
         Box(stack, "ids", f"{title} ids", says[0], (), ids, layer=False),
         Box(stack, "embed", f"{title} embedding", says[1], ids, x, table, layer=False),

@@ -38,12 +38,14 @@ nlp104.share("shapes", ({ exact, note, shapes: { compact } }) => {
       [key, value],
       ...more.map((other) => ["", other]),
     ]);
+    const asks = slim && chosen < 0; // then three lines stand in the place of eleven
+    const size = asks ? 14 : undefined;
     return [
-      note("title", left, top, title, { size: 13, strong: true }),
+      note("title", left, top, title, { size: size ?? 13, strong: true }),
       rows.map(([key, value], i) => {
-        const y = top + lineHeight * (i + 1);
+        const y = top + (asks ? 2.4 : 1) * lineHeight * (i + 1);
         return [
-          note(`key${i}`, left, y, key, { muted: Boolean(value) }),
+          note(`key${i}`, left, y, key, { muted: Boolean(value), ...(asks && { size }) }),
           note(`value${i}`, left + 90, y, value),
         ];
       }),

@@ -11,6 +11,10 @@ nlp104.share("shapes", ({ sum, range, tidy, write, shapes: { total } }) => {
       size[letter] = (known && Math.round(value)) || notches[0];
     }
     size.K = size.D / size.H;
+    // The source may have a vocabulary of its own.
+    const english = presets[state.preset]?.english ?? state.english;
+    const two = !size.E && english > 0 && english <= 1e6;
+    size.U = two ? Math.round(english) : size.V;
     return size;
   }
 
@@ -112,6 +116,7 @@ nlp104.share("shapes", ({ sum, range, tidy, write, shapes: { total } }) => {
     const size = sizesOf(data, state);
     if (notches[notch] === size[letter]) return;
     for (const one of data.sizes) state[one.name] = size[one.letter];
+    state.english = data.presets[state.preset]?.english ?? state.english;
     if (!String(state.was).startsWith(`${name}:`)) state.was = `${name}:${size[letter]}`;
     Object.assign(state, { preset: "own", [name]: notches[notch] });
   }

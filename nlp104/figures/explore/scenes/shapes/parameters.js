@@ -23,6 +23,7 @@ nlp104.share("shapes", ({ sum, range, note, shapes: { total, block } }) => {
   // The width of a matrix, as high as d.
   function wideOf(word, layer, size) {
     if (word === "DD") return size.D;
+    if (word === "UD") return size.U;
     return layer ? size.F : size.V;
   }
   const matricesOf = ({ made, size }) =>
@@ -57,17 +58,18 @@ nlp104.share("shapes", ({ sum, range, note, shapes: { total, block } }) => {
         x += wide * scale;
       }
     }
-    tables.forEach(({ box: i, wide }, n) => {
+    let end = 0;
+    for (const { box: i, wide } of tables) {
       const lit = i === chosen || box?.tied;
-      const end = (n + 1) * wide * scale;
-      let from = n * wide * scale;
+      let from = end;
+      end += wide * scale;
       while (from < end - 0.01) {
         const row = Math.floor(from / width + 1e-9); // in this one as far as it goes
         const to = Math.min(end, (row + 1) * width);
         marks.push(matrix(`e${i},${row}`, from - row * width, size.N + row, to - from, "ink", lit));
         from = to;
       }
-    });
+    }
     return marks;
   }
 

@@ -29,7 +29,7 @@ nlp104.scene("shapes", (data, { shapes }) => {
   return {
     lead: says.lead,
     start: data.start,
-    keep: ["preset", ...sizes.map(({ name }) => name)],
+    keep: ["preset", ...sizes.map(({ name }) => name), "english"],
     chapters: ["all", ...boxes.map(({ stack, layer }) => says.chapters[stack][+layer]), "sum"],
     options: [
       {
