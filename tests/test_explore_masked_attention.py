@@ -201,6 +201,17 @@ def test_the_chosen_row_is_written_out_line_by_line(reader):
 
 
 @needs_browser
+def test_it_opens_at_a_row_from_which_a_word_is_hidden(reader, page):
+    reader.open(page)
+    drawn = reader.draw(**reader.state())
+    row = drawn.rows.index(WORDS[3])
+    assert np.flatnonzero(np.isnan(drawn.values[row])).tolist() == [row + 1]
+    assert f"Row **{WORDS[3]}** may look at" in drawn.caption
+    assert f"**{WORDS[4]}** comes later" in drawn.caption
+    assert "**−∞**" in drawn.caption
+
+
+@needs_browser
 def test_choices_lead_to_where_there_is_something_to_see(reader):
     click = "document.querySelector('[data-option=%s] [value=%s]').click()"
     assert reader.state()["step"] == 3  # the mask is seen at once

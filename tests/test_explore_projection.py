@@ -184,6 +184,35 @@ def test_a_word_moves_with_its_row_and_no_number_changes(reader):
     assert seen == [TOKENS[number] for number in order]
 
 
+BRIEF = dict(zip(["noun", "verb", "pl.", "art.", "len."], FEATURES, strict=True))
+MEANINGS = [
+    {f"{letter}{k}": f"{verb} a {letter}{k}" for k in range(WIDTHS[letter])}
+    for letter, verb in (("Q", "wants"), ("K", "is"), ("V", "tells"))
+]
+
+
+@needs_browser
+def test_it_opens_at_a_cell_whose_meaning_is_told(reader, tmp_path):
+    X, *kernels = ARRAYS["whole"]
+    named = explore.projection(X, kernels, TOKENS, BRIEF, 1, MEANINGS)
+    reader.open(write(tmp_path / "page.html", named))
+    assert reader.state()["step"] == 1  # the row of the followed word, the first column of Q
+    total = write_whole(X[1] @ kernels[0][:, 0])
+    assert f"**cat** wants a Q0 with strength [q|**{total}**]." in reader.draw(step=1).caption
+    for width in (700, 340):
+        words = [mark["source"] for mark in reader.draw(width=width, step=1).marks
+                 if mark["kind"] == "text"]  # fmt: skip
+        assert set(BRIEF if width == 340 else FEATURES) <= set(words)
+        assert {"wants", *MEANINGS[0]} <= set(words)
+    reader.tap("cell:V1,1")
+    assert "**cat** tells a V1 with strength" in reader.draw(**reader.state()).caption
+
+
+def write_whole(number):
+    """As the page writes it."""
+    return f"{number:.0f}".replace("-", "−")
+
+
 BAD = {
     "a token too many": lambda X, W: ((X[:3], W, TOKENS), "inputs", "(4, any)", "(3, 5)"),
     "one vector": lambda X, W: ((X[0], W, TOKENS), "inputs", "(4, any)", "(5,)"),
@@ -216,6 +245,7 @@ def test_arrays_that_do_not_fit_are_refused_in_words(case):
         ({"features": FEATURES[:4]}, "Expected 5 features. Received: 4."),
         ({"follow": 4}, "Expected follow from 0 to 3. Received: 4."),
         ({"follow": -1}, "Expected follow from 0 to 3. Received: -1."),
+        ({"meanings": [{"a": "is an a"}] * 3}, "Expected a meaning for each column of Q, K and V."),
     ],
 )
 def test_whatever_else_does_not_fit_is_refused_in_words(change, message):

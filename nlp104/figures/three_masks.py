@@ -12,7 +12,8 @@ SOURCE = ("The", "cat", "sleeps", "[PAD]")
 TARGET = ("[START]", "Le", "chat", "dort", "[PAD]")
 TITLE = "Three attentions, three masks"
 SENTENCE = "Across, the keys are the source's tokens: its padding is hidden again."
-ROW, PILL = 20, 28  # pixels, the height of a row of a mask, and of the tokens below it
+ROW, PILL = 20, 28  # pixels, the height of a row of a mask, and of the tokens above it
+WORDS = 58  # pixels, the width of the words beside it
 
 
 class _Attention(NamedTuple):
@@ -43,7 +44,7 @@ ACROSS = _Attention("Decoder: cross-attention", "hides padding of the source", T
 
 
 def three_masks():
-    """The masks of the encoder, of the decoder and across, each above its keys.
+    """The masks of the encoder, of the decoder and across, each below its keys.
 
     Returns:
         Its two `nlp104.figures.drawing.Layouts`, for `nlp104.figures.plots.show`.
@@ -61,18 +62,20 @@ def _page():
     drawing = Drawing(WIDE)
     drawing.heading(TITLE, SENTENCE, 90, 13)
     _legend(drawing, 76, 13)
-    left, cell = 288, 52
-    right = left + len(TARGET) * cell
-    up, low = 112, 304  # the upper edges of the masks
-    keys = up + ACROSS.height + PILL / 2 + 2
-    drawing.wire([(100, low - 52), (100, keys), (left - 6, keys)], "k", arrow=True)
+    left, cell = 292, 50
+    up, low = 146, 344  # the upper edges of the masks
+    keys, over = up - PILL / 2 - 2, low - PILL - 52
+    drawing.wire([(100, over), (100, keys), (left + WORDS - 6, keys)], "k", arrow=True)
     drawing.text(112, keys + 16, "keys: the encoder's output", concept="k")
-    drawing.wire([(right + 22, low - 6), (right + 22, up + ACROSS.height + 6)], "q", arrow=True)
-    drawing.text(right + 14, keys, "queries", concept="q", anchor="end")
+    start, end = (low + DECODER.height / 2, up + ACROSS.height / 2)
+    lane = left - 14
+    drawing.wire([(left, start), (lane, start), (lane, end), (left, end)], "q", arrow=True)
+    drawing.text(lane - 8, end, "queries", concept="q", anchor="end")
     _attention(drawing, ENCODER, 0, low, cell, 13)
     _attention(drawing, DECODER, left, low, cell, 13)
     _attention(drawing, ACROSS, left, up, cell, 13)
-    return drawing.svg(low + DECODER.height + PILL + 4)
+    _roles(drawing, ENCODER, 0, low, cell, 13)
+    return drawing.svg(low + DECODER.height + 4)
 
 
 def _phone():
@@ -80,11 +83,13 @@ def _phone():
     drawing = Drawing(NARROW)
     drawing.heading(TITLE, SENTENCE, 40, 14)
     _legend(drawing, 80, 14)
-    y = 188
+    y = 222
     for attention in (ENCODER, DECODER, ACROSS):
-        _attention(drawing, attention, 0, y, 56, 14)
-        y += attention.height + PILL + 72
-    return drawing.svg(y - 68)
+        _attention(drawing, attention, 0, y, 54, 14)
+        if attention is ENCODER:
+            _roles(drawing, attention, 0, y, 54, 14)
+        y += attention.height + PILL + 76
+    return drawing.svg(y - PILL - 72)
 
 
 def _legend(drawing, y, size):
@@ -95,13 +100,22 @@ def _legend(drawing, y, size):
 
 
 def _attention(drawing, attention, x, y, width, size):
-    """A mask whose upper left corner is given: names above, queries beside, keys below."""
-    drawing.text(x, y - 34, attention.name, concept="a", strong=True, size=size)
-    drawing.text(x, y - 14, attention.hides, muted=True, size=size)
+    """A mask whose upper edge is given: names and keys above, queries to its left."""
+    drawing.text(x, y - PILL - 38, attention.name, concept="a", strong=True, size=size)
+    drawing.text(x, y - PILL - 18, attention.hides, muted=True, size=size)
+    left = x + WORDS
+    look = {"width": width, "height": PILL, "across": True, "size": size}
+    drawing.tokens(left, y - PILL - 2, attention.keys, **look)
     hidden = attention.hidden()
-    drawing.matrix(x, y, ~hidden, "a", width=width, height=ROW, hidden=hidden)
-    right = x + len(attention.keys) * width + 6
+    drawing.matrix(left, y, ~hidden, "a", width=width, height=ROW, hidden=hidden)
     for row, word in enumerate(attention.queries):
-        drawing.text(right, y + (row + 0.5) * ROW, shown(word), size=size)
-    below = y + attention.height + 2
-    drawing.tokens(x, below, attention.keys, width=width, height=PILL, across=True, size=size)
+        place = left - 6, y + (row + 0.5) * ROW
+        drawing.text(*place, shown(word), size=size, anchor="end")
+
+
+def _roles(drawing, attention, x, y, width, size):
+    """What rows and columns do, said beside the first of the masks."""
+    look = {"anchor": "end", "size": size}
+    right = x + WORDS + len(attention.keys) * width
+    drawing.text(x + WORDS - 6, y - PILL / 2 - 2, "looks", concept="q", **look)
+    drawing.text(right, y - PILL - 18, "looked at ↓", concept="k", **look)

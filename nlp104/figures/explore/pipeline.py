@@ -8,6 +8,7 @@ from nlp104.figures.drawing import Drawing, shown
 from nlp104.figures.explore.explorable import Explorable
 from nlp104.figures.explore.numbers import as_matrix, short
 
+STAGES = 8  # from Q, K and V to the answers
 LONG = 12  # vectors with more numbers are drawn as strokes, as wide as three cells
 
 
@@ -20,6 +21,7 @@ def pipeline(
     *,
     mask=None,
     follow=0,
+    opening=0,
     title="Attention, step by step",
 ):
     """softmax(Q Kᵀ / √d_k + M) V: one matrix of scores, transformed in place.
@@ -40,6 +42,7 @@ def pipeline(
             choice keeps that one's name. False: nothing about masks, for readers who have not met
             them.
         follow: number of the query whose row is followed at the start.
+        opening: number of the step that is shown at the start, where no mask is: 1 compares.
         title: what there is to see.
 
     Returns:
@@ -65,6 +68,8 @@ def pipeline(
     value = as_matrix(value, (*heads, shape[1], None), "value")
     if follow not in range(shape[0]):
         raise ValueError(f"Expected follow to be the number of a row. Received: {follow}.")
+    if opening not in range(STAGES):
+        raise ValueError(f"Expected opening to be the number of a step. Received: {opening}.")
     query, key, value = (x if heads else x[None] for x in (query, key, value))
 
     masks, start = _masks(columns, shape, cross), "none"
@@ -81,6 +86,7 @@ def pipeline(
         "columns": columns,
         "cross": cross,
         "follow": follow,
+        "opening": opening,
         "mask": start,
         "masks": {name: short(other) for name, other in masks.items()},
         "heads": [

@@ -5,7 +5,7 @@ from nlp104.figures.explore.explorable import Explorable
 from nlp104.figures.explore.numbers import as_matrix, short
 
 
-def projection(inputs, kernels, tokens, features=(), follow=0):
+def projection(inputs, kernels, tokens, features=(), follow=0, meanings=()):
     """Q = X W_Q, K = X W_K, V = X W_V: each cell is a row times a column.
 
     The reader steps through the cells, taps a cell to see the products that add up to it, changes a
@@ -16,8 +16,11 @@ def projection(inputs, kernels, tokens, features=(), follow=0):
         kernels: W_Q, W_K and W_V of one head, `[dim, key_dim]`, `[dim, key_dim]` and
             `[dim, value_dim]`.
         tokens: one for each row of `inputs`.
-        features: names of the `dim` features, if they have any.
+        features: names of the `dim` features, if they have any; from a short one (a phone has room
+            for five letters) to the whole one.
         follow: number of the word whose row is computed cell by cell.
+        meanings: what the columns of Q, of K and of V say of a word, if that is known: three times
+            from a short name to a phrase, such as "adj." to "wants an adjective".
 
     Returns:
         An object that a notebook displays; ``save(path)`` writes a page of its own.
@@ -43,24 +46,31 @@ def projection(inputs, kernels, tokens, features=(), follow=0):
         raise ValueError(f"Expected {inputs.shape[1]} features. Received: {len(features)}.")
     if not 0 <= follow < len(tokens):
         raise ValueError(f"Expected follow from 0 to {len(tokens) - 1}. Received: {follow}.")
+    meanings = [dict(phrases) for phrases in meanings]
+    if meanings and [len(phrases) for phrases in meanings] != [w.shape[1] for w in kernels]:
+        raise ValueError("Expected a meaning for each column of Q, K and V.")
     data = {
         "tokens": list(tokens),
-        "features": list(features),
+        "features": list(features.values() if isinstance(features, dict) else features),
+        "brief": list(features),
         "follow": follow,
         "inputs": short(inputs),
         "kernels": [
             {"letter": letter, "values": short(kernel)}
             for letter, kernel in zip("QKV", kernels, strict=True)
         ],
+        "meanings": {
+            letter: {"brief": list(phrases), "whole": list(phrases.values())}
+            for letter, phrases in zip("QKV", meanings, strict=False)
+        },
     }
     words = ", ".join(tokens)
     alt = f"The matrix X, a row for each of the words {words}, times W_Q, W_K and W_V: Q, K and V."
-    return Explorable(
-        "projection", "One X, three projections", data, _still(inputs, kernels, tokens), alt
-    )
+    still = _still(inputs, kernels, tokens, list(features))
+    return Explorable("projection", "One X, three projections", data, still, alt)
 
 
-def _still(inputs, kernels, tokens):
+def _still(inputs, kernels, tokens, features):
     """Left factor on the left, right factor above, result where they cross."""
     drawing = Drawing(360)
     depth, top = inputs.shape[1], 26
@@ -69,6 +79,8 @@ def _still(inputs, kernels, tokens):
     drawing.tokens(0, below, tokens, width=50, height=24)
     drawing.matrix(56, below, inputs, "r", width=15, height=24)
     drawing.text(56, below - 12, "X", maths=True, concept="r")
+    for row, name in enumerate(features):
+        drawing.text(left + 4, top + 24 * row + 12, name, anchor="end", muted=True, size=12)
     width = (360 - left - 30) / sum(kernel.shape[1] for kernel in kernels)
     x = left + 10
     for letter, kernel in zip("QKV", kernels, strict=True):

@@ -27,6 +27,19 @@ nlp104.share("masked_attention", ({ write, largest }) => {
     );
   }
 
+  // A row that is older than the newest word: what it still may see, and what not.
+  function ofOlder(view, name) {
+    const { row, words } = view;
+    const list = (places) => places.map((j) => `**${words[j]}**`).join(", ");
+    const seen = row.places.filter((_, place) => !row.hidden[place]);
+    const later = row.places.filter((j) => j > row.i);
+    const one = later.length === 1;
+    return (
+      `Row ${name} may look at ${list(seen)}. ${list(later)} ${one ? "comes" : "come"} later: ` +
+      `the mask makes ${one ? "its score" : "each score"} **−∞**, and the softmax its weight **0**.`
+    );
+  }
+
   function ofNewest(view) {
     const { words, newest } = view;
     const { weights, places } = view.rows.at(-1);
@@ -55,6 +68,7 @@ nlp104.share("masked_attention", ({ write, largest }) => {
         `In training all **${view.most}** rows are computed at once. Thanks to the mask each is, ` +
         "number for number, the row that came out while writing."
       );
+    if (view.before && row.i < newest) return ofOlder(view, name);
     if (newest === 1)
       return (
         "The decoder begins with one token. Its row has a single weight, **1.00**, " +

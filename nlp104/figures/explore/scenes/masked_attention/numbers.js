@@ -6,7 +6,8 @@ nlp104.share("masked_attention", ({ sum, range, softmax }) => {
     const words = data.tokens;
     const newest = range(words.length - 1, 1);
     const steps = [...newest.map((i) => ({ newest: i })), { newest: words.length - 1, all: true }];
-    return { ...data, words, count: words.length, steps };
+    const opening = Math.min(3, steps.length - 1);
+    return { ...data, words, count: words.length, steps, opening };
   }
 
   // Row i may look at `places`, but for the hidden ones; those `ahead` are not written yet.
@@ -44,7 +45,8 @@ nlp104.share("masked_attention", ({ sum, range, softmax }) => {
     if (given) return given;
     if (state.when === "after") return most(({ total }) => -total);
     if (state.future === "visible") return most((row) => copied(figure, row));
-    return (figure.steps[state.step].all && rows.at(-3)) || rows.at(-1);
+    if (figure.steps[state.step].all) return rows.at(-3) ?? rows.at(-1);
+    return rows.at(state.step === figure.opening ? -2 : -1); // from it, one word is hidden
   }
 
   // All that a state comes to, but for the places on the stage.

@@ -11,7 +11,7 @@ nlp104.scene("masked_attention", (data, { range, masked_attention }) => {
       `A decoder writes “${words.slice(2).join(" ")}”. ` +
       "Each word becomes a new row and a new column. Tap a row to follow it.",
     start: {
-      step: Math.min(3, steps.length - 1),
+      step: figure.opening,
       future: "hidden",
       padding: "off",
       when: "before",
@@ -29,9 +29,9 @@ nlp104.scene("masked_attention", (data, { range, masked_attention }) => {
         ["off", "off"],
         ["on", "on"],
       ]),
-      option("when", "Mask", [
-        ["before", "before softmax"],
-        ["after", "after it"],
+      option("when", "Mask before softmax", [
+        ["before", "yes"],
+        ["after", "no"],
       ]),
       option(
         "head",
@@ -54,7 +54,7 @@ nlp104.scene("masked_attention", (data, { range, masked_attention }) => {
     option(state, name, value) {
       // something to be seen must be there
       if ((value === "visible" || value === "after") && state.step < 2)
-        state.step = Math.min(3, steps.length - 1);
+        state.step = figure.opening;
       // or there is nothing to hide
       if (name === "when" && value === "after") state.future = "hidden";
       if (name === "padding") state.row = -1;

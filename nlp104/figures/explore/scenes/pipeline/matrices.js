@@ -17,10 +17,10 @@ nlp104.share("pipeline", ({ transpose, most, write, box, area, label, token, lin
     const act = `${what}:${i}:${k}`;
     return { act, at: act, first, pressed: first, says };
   };
-  const cut = (word, width) => {
+  const cut = (word, width, letter = 7.1) => {
     const sign = word[0] === "["; // its brackets are not drawn
-    const long = 7.1 * word.length - (sign ? 14 : 0) > width + 1;
-    return long ? `${word.slice(0, (width - 11) / 7.1)}…` : word;
+    const long = letter * (word.length - (sign ? 2 : 0)) > width + 1;
+    return long ? `${word.slice(0, (width - 11) / letter)}…` : word;
   };
 
   function words(view) {
@@ -36,7 +36,7 @@ nlp104.share("pipeline", ({ transpose, most, write, box, area, label, token, lin
     const named = !slim || (view.mixing && view.answers);
     const answering = columns.map((word, k) => [
       token(`c${k}`, box(x.scores + k * scoreWidth + 1, y.columns - 12, scoreWidth - 2, 24), {
-        word: cut(word, scoreWidth),
+        word: cut(word, scoreWidth, 6.4),
         size: 12,
         bare: scoreWidth < 54,
       }),

@@ -18,7 +18,8 @@ nlp104.scene("pipeline", (data, { pipeline }) => {
       "One matrix is transformed in place. " +
       "Tap a word to follow its row, a number to see its sum.",
     start: {
-      step: data.mask === "none" ? 0 : STAGES.MASK, // a mask that was chosen is seen at once
+      // a mask that was chosen is seen at once
+      step: data.mask === "none" ? (data.opening ?? 0) : STAGES.MASK,
       mask: data.mask,
       scale: true,
       head: 0,

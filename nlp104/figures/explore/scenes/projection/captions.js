@@ -14,10 +14,16 @@ nlp104.share("projection", ({ write, range }) => {
     );
   }
 
-  function ofCell({ tokens, depth, digits, chosen, letter, results }) {
+  function ofCell({ tokens, depth, digits, chosen, letter, results, meanings }) {
     const concept = nlp104.projection.conceptOf(letter);
     const word = tokens[chosen.r];
     const total = write(results[letter][chosen.r][chosen.c], digits);
+    if (meanings[letter])
+      return (
+        `Row **${word}** of $X$ meets column **${chosen.c + 1}** of [${concept}|$W_${letter}$]: ` +
+        `${depth} products add up to [${concept}|**${total}**]. **${word}** ` +
+        `${meanings[letter].whole[chosen.c]} with strength [${concept}|**${total}**].`
+      );
     return (
       `Row **${word}** of $X$ meets column **${chosen.c + 1}** of [${concept}|$W_${letter}$]: ` +
       `${depth} products add up to [${concept}|**${total}**], ` +

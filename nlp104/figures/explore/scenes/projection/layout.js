@@ -10,7 +10,8 @@ nlp104.share("projection", ({ sum }) => {
     const weightHeight = slim ? 28 : 30;
     const rowHeight = slim ? 34 : 36;
     const top = 30;
-    const rows = top + depth * weightHeight + 54;
+    const named = view.features.length > 0; // above the columns of X
+    const rows = top + depth * weightHeight + (named ? 66 : 54);
     const sizes = {
       slim,
       size: slim ? 12 : 13,
@@ -22,6 +23,7 @@ nlp104.share("projection", ({ sum }) => {
       top,
       base: top + depth * weightHeight, // below the matrices
       rows,
+      titles: rows - (named ? 30 : 14), // of X and of the results
       height: rows + count * rowHeight + 6,
       shown: slim && !end ? [letter] : names, // a phone shows one matrix
       factors: !slim || !end, // and in the end no factors

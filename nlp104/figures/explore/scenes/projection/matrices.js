@@ -38,8 +38,9 @@ nlp104.share("projection", ({ most, write, range, label, token, matrix }) => {
     );
     return [
       cells,
-      label("X", view.left, rows - 14, "$X$", { size: 18, concept: "r" }),
-      !end && label("Xs", view.left + 22, rows - 14, `${count} × ${depth}`, { size, muted: true }),
+      label("X", view.left, view.titles, "$X$", { size: 18, concept: "r" }),
+      !end &&
+        label("Xs", view.left + 22, view.titles, `${count} × ${depth}`, { size, muted: true }),
     ];
   }
 
@@ -108,24 +109,62 @@ nlp104.share("projection", ({ most, write, range, label, token, matrix }) => {
         of: (_, k) => ({ known: known(name, word, k), ...button(word, k) }),
       }),
     );
-    return [cells, title(view, `l${name}`, name, view.rows - 14, `$${name}$`)];
+    return [cells, title(view, `l${name}`, name, view.titles, `$${name}$`)];
   }
 
   const products = (view) =>
     view.shown.map((name) => [view.factors && weights(view, name), results(view, name)]);
 
-  // A word's features are written beside the rows of W that they meet.
+  const long = (word) => 6.8 * word.length; // of small letters
+
+  // A word's features are written above its numbers and beside the rows of W that they meet.
   function features(view) {
-    const { names, chosen, depth, x, top, weightHeight } = view;
-    if (view.end || view.slim || !view.features.length) return [];
-    return range(depth).map((j) =>
-      label(`f${j}`, x[names[0]] - 8, top + (j + 0.5) * weightHeight, view.features[j], {
-        anchor: "end",
-        size: 12,
-        muted: !chosen || !view.inputs[chosen.r][j],
-      }),
-    );
+    const { shown, chosen, depth, left, x, top, rows, weightHeight, inputWidth, slim } = view;
+    if (view.end || !view.features.length) return [];
+    return range(depth).map((j) => {
+      const muted = !chosen || !view.inputs[chosen.r][j];
+      const y = top + (j + 0.5) * weightHeight;
+      const name = slim ? view.brief[j] : view.features[j];
+      const beside = { anchor: "end", size: 12, muted };
+      const above = { anchor: "middle", size: 12, muted };
+      const room = slim ? (muted ? 0 : 1.4 * inputWidth) : inputWidth;
+      return [
+        label(`f${j}`, x[shown[0]] - (slim ? 6 : 8), y, name, beside),
+        long(view.brief[j]) < room &&
+          label(`g${j}`, left + (j + 0.5) * inputWidth, rows - 9, view.brief[j], above),
+      ];
+    });
   }
 
-  return { rowOf, words, inputs, products, features };
+  // What a column of a result says of a word: above it, and its verb beside the name.
+  function meanings(view, name) {
+    const { chosen, x, w, columns, rows, titles, end, slim } = view;
+    const phrases = view.meanings[name];
+    if (!phrases || (end && slim)) return [];
+    const least = Math.max(...phrases.brief.map(long));
+    if (least > w[name] + 6) return [];
+    const mine = (k) => chosen?.letter === name && chosen.c === k && !end;
+    const concept = nlp104.projection.conceptOf(name);
+    const [verb] = phrases.whole[0].split(" ");
+    return [
+      label(`v${name}`, x[name] + (columns[name] * w[name]) / 2 + 12, titles, verb, {
+        size: 12,
+        concept,
+      }),
+      phrases.brief.map(
+        (word, k) =>
+          (mine(k) || least < w[name] - 1 || columns[name] < 4) &&
+          label(`m${name}${k}`, x[name] + (k + 0.5) * w[name], rows - 9, word, {
+            anchor: "middle",
+            size: 12,
+            concept,
+            strong: mine(k),
+          }),
+      ),
+    ];
+  }
+
+  const names = (view) => [features(view), view.shown.map((name) => meanings(view, name))];
+
+  return { rowOf, words, inputs, products, names };
 });

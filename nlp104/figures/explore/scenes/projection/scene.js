@@ -2,8 +2,9 @@
 nlp104.scene("projection", (data, { range, tidy, projection }) => {
   const figure = projection.describe(data);
   const { steps, count, digits } = figure;
+  const named = Object.keys(data.meanings).length; // then the first cell says something
   const chapter = ({ kind, letter }) =>
-    ({ "all words": "$X$", end: "all three" })[kind] ?? `$${letter}$`;
+    ({ "all words": "$X$", end: "all" })[kind] ?? `$${letter}$`;
 
   const actions = {
     cell: (state, cell) => Object.assign(state, { cell, weight: "" }),
@@ -35,14 +36,21 @@ nlp104.scene("projection", (data, { range, tidy, projection }) => {
 
   return {
     lead: "Tap a cell of a result to see what makes it, a weight to change it, a word to move it.",
-    start: { cell: "", weight: "", edits: "", order: range(count).join(), swapped: false },
+    start: {
+      step: named ? 1 : 0,
+      cell: "",
+      weight: "",
+      edits: "",
+      order: range(count).join(),
+      swapped: false,
+    },
     chapters: steps.map(chapter),
     draw(state, width) {
-      const { words, inputs, products, features, selection, held } = projection;
+      const { words, inputs, products, names, selection, held } = projection;
       const numbers = projection.look(figure, state);
       const view = { ...numbers, ...projection.layout(numbers, width) };
       return {
-        marks: [words, inputs, products, features, selection, held].map((part) => part(view)),
+        marks: [words, inputs, products, names, selection, held].map((part) => part(view)),
         height: view.height,
         caption: projection.caption(view),
         table: projection.table(view),

@@ -40,8 +40,9 @@ nlp104.share("projection", ({ write, range, area, label, token, ledger }) => {
       w,
       h: view.rowHeight,
     };
-    const named = !view.slim && view.features.length; // the features need room
-    const end = named ? view.x[view.names[0]] - 84 : view.left + depth * view.inputWidth;
+    const longest = Math.max(...view.brief.map((word) => word.length));
+    const named = view.features.length && (view.slim ? 6.8 * longest + 10 : 84); // need room
+    const end = named ? view.x[view.shown[0]] - named : view.left + depth * view.inputWidth;
     return [
       area("now", place, { outline: true, concept, layer: 2 }),
       ledger(`L${letter}`, {
