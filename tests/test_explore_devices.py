@@ -153,7 +153,7 @@ def test_only_those_who_add_up_are_joined(reader):
 
 @needs_browser
 def test_a_reader_asks_a_device(reader, page):
-    reader.open(page)
+    reader.open(page, at="#devices:grid=both")
     reader.tap("device:6")
     words = reader.evaluate("document.querySelector('.stage').textContent")
     assert "Device 6 works on" in words

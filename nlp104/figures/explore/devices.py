@@ -60,7 +60,7 @@ def devices():
         "tokens": TOKENS,
         "matrices": MATRICES,
         "sizes": sizes,
-        "start": {"grid": "both", "size": "base", "tokens": TOKENS[0], "device": 0},
+        "start": {"grid": "rows", "size": "base", "tokens": TOKENS[0], "device": 0},
     }
     held = {key: round(sizes["base"]["grids"][key]["held"] / 1e6) for key in ("one", "both")}
     alt = ALT.format(one=held["one"], each=held["both"])

@@ -1,5 +1,5 @@
 // The steps of training, what a state comes to, and how bytes are written.
-nlp104.share("devices", ({ exact }) => {
+nlp104.share("devices", ({ exact, sum }) => {
   const UNITS = [
     ["GB", 1e9],
     ["MB", 1e6],
@@ -24,10 +24,11 @@ nlp104.share("devices", ({ exact }) => {
   ];
   const GRADIENTS = 5;
 
-  // Each step: its name, its text, the matrices that are used, what X is, the exchange.
+  // Each step: its name, its text, the matrices that are used, what is had of the tokens' vectors,
+  // the exchange.
   const ALL = [0, 1, 2, 3, 4];
   const STEPS = [
-    { name: "hold", text: "hold", uses: ALL },
+    { name: "hold", text: "hold", uses: ALL, form: "whole" },
     { name: "embed", text: "embed", uses: [0], form: "whole", exchange: 0 },
     { name: "attention", text: "heads", uses: [1], form: "cut" },
     { name: "attention", text: "joined", uses: [2], form: "partial" },
@@ -58,7 +59,7 @@ nlp104.share("devices", ({ exact }) => {
     const known = state.device >= 0 && state.device < count;
     const device = known ? Math.floor(state.device) : 0;
     const slim = width < 560;
-    const all = Object.values(model.grids).flatMap((one) => one?.sent[batch] ?? []);
+    const all = Object.values(model.grids).map((one) => sum(one?.sent[batch] ?? []));
     return {
       ...STEPS[state.step],
       ...layout(width, slim),
@@ -77,19 +78,21 @@ nlp104.share("devices", ({ exact }) => {
       account,
       batch: tokens[batch],
       sent: account?.sent[batch],
-      mostSent: Math.max(...all),
+      mostSent: Math.max(...all), // in a step, of any grid
       cutWords: account?.vocabulary, // each device has a slice of the words
     };
   }
 
-  // A device has six rows: five matrices and X.
+  // A device has six rows: five matrices and the tokens. Where there is little room, the ledger
+  // stands above, so that the devices are next to the buttons.
   function layout(width, slim) {
-    const left = slim ? 42 : 54;
+    const left = slim ? 50 : 54;
     const gap = slim ? 6 : 10;
     const right = slim ? width : Math.min(560, 0.62 * width);
     const across = (right - left - 3 * gap - 7) / 4;
     const pitch = 25;
-    const top = (row) => row * (34 + pitch * 6 + 28);
+    const start = slim ? 332 : 0;
+    const top = (row) => start + row * (34 + pitch * 6 + 28);
     const bus = (row) => top(row) + 36 + pitch * 6;
     return {
       left,

@@ -36,7 +36,7 @@ nlp104.share("devices", ({ sum, exact, devices: { bytes } }) => {
       "The heads meet in $W_O$. Each device has only the rows that its heads meet, so what comes " +
       "out is a **partial** sum (hatched): as large as the result, and not yet it.",
     attended: (view) =>
-      "Partial sums are **added up**, and then all devices of a row have the same $X$. " +
+      "Partial sums are **added up**, and then all devices of a row have the same vectors. " +
       `${each(view)} for the ${3 * view.model.layers} attentions of the model.`,
     inside: ({ model, slices }) =>
       `$W_1$ is cut by columns: each device computes **${exact(model.ff / slices)}** of the ` +
@@ -45,8 +45,8 @@ nlp104.share("devices", ({ sum, exact, devices: { bytes } }) => {
       "$W_2$ is cut by rows, so that each device multiplies the inner units that it has. Again a " +
       "**partial** sum. Columns first, then rows: that order saves one exchange.",
     networks: (view) =>
-      `One more sum, and $X$ is whole. ${each(view)} for the ${2 * view.model.layers} networks ` +
-      "of the model.",
+      `One more sum, and the vectors are whole. ${each(view)} for the ` +
+      `${2 * view.model.layers} networks of the model.`,
     backwards: (view) =>
       "Backwards all is mirrored: what was split is summed, what was summed is split. The " +
       `gradient of every input is one sum among a row of devices. ${each(view)}.`,
@@ -56,10 +56,10 @@ nlp104.share("devices", ({ sum, exact, devices: { bytes } }) => {
   const WHOLE = {
     heads: (view) => `All ${view.model.heads} heads, for ${batchOf(view)}. ${ALONE}`,
     joined: () => `$W_O$ joins the heads. ${ALONE}`,
-    attended: () => `$X$ is whole already. ${ALONE}`,
+    attended: () => `The vectors are whole already. ${ALONE}`,
     inside: ({ model }) => `All ${exact(model.ff)} inner units. ${ALONE}`,
     back: () => `And back to the width of the model. ${ALONE}`,
-    networks: () => `$X$ is whole already. ${ALONE}`,
+    networks: () => `These vectors, too, are whole already. ${ALONE}`,
     backwards: (view) =>
       "Backwards through the same matrices. Every device gets gradients of all its weights, from " +
       `${batchOf(view)}. ${ALONE}`,

@@ -1,8 +1,8 @@
-// Eight devices in two rows of four: what each holds of every matrix, and what it has of X.
+// Eight devices in two rows of four: what each holds of every matrix, and of the tokens.
 nlp104.share("devices", ({ range, area, label, token }) => {
   function names(row, { matrices, account, uses, form, top, pitch, high, letters }) {
     const lit = (i) => account && (i < matrices.length ? uses.includes(i) : form !== undefined);
-    const titles = [...matrices.map(([name]) => name), "X"];
+    const titles = [...matrices.map(([name]) => name), "tokens"];
     return [
       label(`d${row}`, 0, top(row) + 11, "device", { muted: true, size: 12 }),
       titles.map((name, i) => {
@@ -55,7 +55,8 @@ nlp104.share("devices", ({ range, area, label, token }) => {
     ];
   }
 
-  // X: rows of the batch; of these all columns, those of a slice, or a part of the sum (hatched).
+  // Tokens: rows of the batch; of their vectors all columns, those of a slice, or a part of the
+  // sum (hatched).
   function vectors(id, x, y, { form, rows, slices, cutWords, across: w, high }) {
     if (!form) return [];
     const cut = (form === "cut" || (form === "words" && cutWords)) && slices > 1;

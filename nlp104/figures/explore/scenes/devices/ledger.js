@@ -40,35 +40,57 @@ nlp104.share("devices", ({ sum, range, exact, area, label, devices }) => {
     ];
   }
 
-  // The longest bar is the most that is sent in any grid.
-  function sends(view, { x, y, width, line }) {
-    const { step, slim, letters, exchange, account, sent, mostSent } = view;
-    const left = x + (slim ? 118 : 126);
-    const room = width - (left - x) - 62;
+  const isBill = ({ step }) => step === STEPS.length - 1;
+  const doneIn = ({ step }, i) => STEPS.findIndex((one) => one.exchange === i) <= step;
+
+  // One bar, of all that is sent in a step. The longest is the most of any grid.
+  function sends(view, { x, y, width }) {
+    const { letters, exchange, account, sent, mostSent } = view;
     const title = account
       ? `Each device sends **${bytes(sum(sent))}** in a step`
       : "Nothing is sent";
+    const scale = (number) => (number * width) / mostSent;
+    const now = sent?.[exchange] > 0;
+    const text = now
+      ? `now, ${EXCHANGES[exchange]}: ${bytes(sent[exchange])}`
+      : kinds(view);
+    const room = { concept: "r", strength: 0.1, radius: 2 };
     return [
-      label("sends", x, y, title, { size: 13 }),
+      label("sends", x, y + 10, title, { size: 13 }),
+      area("way", { x, y: y + 22, w: width, h: 14 }, room),
+      (sent ?? []).map((number, i) => {
+        const place = { x: x + scale(sum(sent.slice(0, i))), y: y + 22, h: 14 };
+        const w = Math.max(1, scale(number) - 0.8);
+        return number > 0 && area(`bar${i}`, { ...place, w }, look(view, i));
+      }),
+      label("sent", x, y + 49, text, { strong: now, muted: !now, size: letters }),
+    ];
+  }
+  function look(view, i) {
+    const concept = i === GRADIENTS ? "ink" : "r";
+    const past = (doneIn(view, i) ? 0.6 : 0.35) + 0.25 * (i === GRADIENTS);
+    return { concept, strength: view.exchange === i ? 0.95 : past, radius: 1, layer: 1 };
+  }
+  function kinds({ sent, rows, slices }) {
+    if (!sent) return "";
+    if (rows === 1) return slices === 1 ? "There is nobody else." : "all of it vectors";
+    return slices === 1 ? "all of it gradients" : "grey: vectors, dark: gradients";
+  }
+
+  // The bill: what is sent in each exchange.
+  function bill({ account, sent, letters }, { x, y, width, line }) {
+    const end = { anchor: "end", strong: true, size: letters };
+    return [
+      label("own", x, y, "What is sent, one by one", { size: 13, strong: true }),
       EXCHANGES.map((name, i) => {
-        const at = y + 20 + line * i;
-        const lit = exchange === i || step === STEPS.length - 1;
-        const done = STEPS.findIndex((one) => one.exchange === i) <= step;
-        const look = { strong: lit, muted: !lit, size: letters };
-        const size = sent?.[i] ? bytes(sent[i]) : "–";
+        const at = y + line * (i + 1);
+        const size = account && sent[i] ? bytes(sent[i]) : "–";
         return [
-          label(`send${i}`, x, at, name, look),
-          label(`send${i}=`, x + width, at, size, { anchor: "end", ...look }),
-          sent?.[i] && bar(i, left, at, (room * sent[i]) / mostSent, { lit, done }),
+          label(`send${i}`, x, at, name, { size: letters }),
+          label(`send${i}=`, x + width, at, size, end),
         ];
       }),
     ];
-  }
-  function bar(i, x, y, w, { lit, done }) {
-    const concept = i === GRADIENTS ? "ink" : "r";
-    const past = done ? 0.6 : 0.25;
-    const look = { concept, strength: lit ? 0.95 : past, radius: 2, layer: 1 };
-    return area(`bar${i}`, { x, y: y - 6, w: Math.max(1.5, w), h: 12 }, look);
   }
 
   // The numbers of one part of so many.
@@ -104,17 +126,17 @@ nlp104.share("devices", ({ sum, range, exact, area, label, devices }) => {
     const { width, slim, right, foot } = view;
     const line = slim ? 18 : 20;
     const x = slim ? 0 : right + 26;
-    const top = slim ? foot + 14 : 0;
-    const middle = top + 64 + 3 * line;
-    const bottom = middle + 32 + 6 * line;
+    const middle = 66 + 3 * line;
+    const bottom = middle + 82;
     const place = { x, width: width - x, line };
+    const last = isBill(view) ? bill : worksOn;
     return {
       marks: [
-        holds(view, { ...place, y: top }),
+        holds(view, { ...place, y: 0 }),
         sends(view, { ...place, y: middle }),
-        worksOn(view, { ...place, y: bottom }),
+        last(view, { ...place, y: bottom }),
       ],
-      height: Math.max(foot, bottom + 4 * line + 12),
+      height: Math.max(foot, bottom + 6 * line + 12),
     };
   }
 

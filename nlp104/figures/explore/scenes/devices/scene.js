@@ -26,7 +26,9 @@ nlp104.scene("devices", (data, { exact, devices }) => {
   }
 
   return {
-    lead: "Choose how eight devices share a batch and a model, go through a step, tap a device.",
+    lead:
+      "Compare 8 × 1 with 1 × 8: what does a device hold, and what does it send? " +
+      "Then go through a step, or tap a device.",
     start,
     keep: ["grid", "size", "tokens"],
     chapters: STEPS.map(({ name }) => name),

@@ -14,10 +14,10 @@ nlp104.share("family_tree", ({ area, label, step, line }) => {
     );
   }
 
-  // Beside the tree, below it where there is little room.
+  // Beside the tree, above it where there is little room: so the tree is next to the buttons.
   function placeMachine({ width, slim, models }, tree) {
     const x = slim ? 0 : tree.wide + 22;
-    const y = slim ? tree.foot + 26 : 0;
+    const y = 0;
     const wide = Math.min(width - x, 460);
     const w = Math.min(140, (wide - 12) / 2);
     const middle = x + wide / 2;

@@ -19,7 +19,8 @@ nlp104.scene("family_tree", ({ models, parts, lanes }, { family_tree }) => {
     const part = parts[state.step - 1];
     const chosen = models[state.model] ?? models[START];
     const view = { models, lanes, years, width, slim: width < 680, part, chosen };
-    const left = placeTree(view);
+    const start = view.slim ? placeMachine(view, { wide: 0 }).bottom + 18 : 0;
+    const left = placeTree(view, start);
     const right = placeMachine(view, left);
     return {
       marks: [tree(view, left), machine(view, right)],

@@ -1,7 +1,7 @@
 // The tree: a row for each model, by year, in three lanes; lines lead to its parents.
 nlp104.share("family_tree", ({ area, label, token, line, wire }) => {
   // Years stand beside their rows, above them where there is little room.
-  function placeTree({ width, slim, models, years }) {
+  function placeTree({ width, slim, models, years }, start) {
     const wide = slim ? width : Math.min(470, 0.6 * width);
     const margin = (slim ? 0 : 44) + 10;
     const gutter = slim ? 14 : 20;
@@ -10,8 +10,9 @@ nlp104.share("family_tree", ({ area, label, token, line, wire }) => {
     const gap = slim ? 20 : 12; // between years
     const w = (wide - margin - 10 - 2 * gutter) / 3;
     const before = ({ year }) => years.indexOf(year) + (slim ? 1 : 0);
-    const y = (model) => 32 + model.row * pitch + before(model) * gap;
+    const y = (model) => start + 40 + model.row * pitch + before(model) * gap;
     return {
+      start,
       wide,
       gutter,
       w,
@@ -97,7 +98,7 @@ nlp104.share("family_tree", ({ area, label, token, line, wire }) => {
     const marks = [
       token(`m${i}`, place, {
         word: w < 86 && name.length > 12 ? name.replace("former", "f.") : name,
-        size: w < 100 ? 12 : 13,
+        size: w < 100 || name.length > 12 ? 12 : 13,
         chosen: now,
         muted: !kept,
         dashed: !encoder[1][1] && !decoder[0][1], // attention in a network of another kind
@@ -117,8 +118,11 @@ nlp104.share("family_tree", ({ area, label, token, line, wire }) => {
   function tree(view, at) {
     const { lanes, years, models, slim } = view;
     const look = { anchor: "middle", size: slim ? 12 : 13, muted: true };
+    const small = { ...look, size: 12 };
+    const middle = (lane) => at.x(lane) + at.w / 2;
     return [
-      lanes.map((name, lane) => label(`lane${lane}`, at.x(lane) + at.w / 2, 10, name, look)),
+      lanes.map((name, lane) => label(`lane${lane}`, middle(lane), at.start + 10, name, look)),
+      label("another", middle(1), at.start + 26, "dashed: another kind", small),
       years.map((when) => year(view, when, at)),
       ways(view, at),
       models.map((model, i) => pill(view, model, i, at)),
