@@ -10,6 +10,7 @@ START = (-2.2, 0.9)
 RATES = (0.01, 0.03, 0.07, 0.1, 0.3)
 STEEP = (1, 5, 25)  # the second direction is so many times as steep as the first
 BETAS, EPSILON = (0.9, 0.98), 1e-9  # Vaswani et al. (2017), section 5.3
+RATE = 0.1  # of the figure in a browser; there plain descent jumps out
 STILL_RATE, STILL_STEEP = 0.07, 25
 ALT = (
     "Two pictures of a valley that is {steep} times as steep across as along, with {steps} steps "
@@ -39,7 +40,7 @@ def descent():
         "steep": list(STEEP),
         "betas": list(BETAS),
         "epsilon": EPSILON,
-        "chosen": {"rate": RATES.index(STILL_RATE), "steep": STEEP.index(STILL_STEEP)},
+        "chosen": {"rate": RATES.index(RATE), "steep": STEEP.index(STILL_STEEP)},
     }
     paths = {"plain": plain, "Adam": adam}
     drawn = {name: walk(STILL_RATE, STILL_STEEP) for name, walk in paths.items()}

@@ -33,7 +33,9 @@ nlp104.scene("descent", (data, { limit, range, write, descent }) => {
         "Which of the two will be lower after thirty steps?"
       );
     }
-    return `Step **${step}**. Plain descent: ${first}. Adam: ${second}.`;
+    const others = data.steep.filter((other) => other !== steep).map((other) => `×\u00a0${other}`);
+    const same = step === data.steps ? ` Its way at ${others.join(" and ")} is the same.` : "";
+    return `Step **${step}**. Plain descent: ${first}. Adam: ${second}.${same}`;
   }
 
   function draw(state, width) {
