@@ -51,9 +51,7 @@ nlp104.share("devices", ({ sum, range, exact, area, label, devices }) => {
       : "Nothing is sent";
     const scale = (number) => (number * width) / mostSent;
     const now = sent?.[exchange] > 0;
-    const text = now
-      ? `now, ${EXCHANGES[exchange]}: ${bytes(sent[exchange])}`
-      : kinds(view);
+    const text = now ? `now, ${EXCHANGES[exchange]}: ${bytes(sent[exchange])}` : kinds(view);
     const room = { concept: "r", strength: 0.1, radius: 2 };
     return [
       label("sends", x, y + 10, title, { size: 13 }),

@@ -53,8 +53,7 @@ nlp104.scene("masked_attention", (data, { range, masked_attention }) => {
     move: (state) => (state.row = -1),
     option(state, name, value) {
       // something to be seen must be there
-      if ((value === "visible" || value === "after") && state.step < 2)
-        state.step = figure.opening;
+      if ((value === "visible" || value === "after") && state.step < 2) state.step = figure.opening;
       // or there is nothing to hide
       if (name === "when" && value === "after") state.future = "hidden";
       if (name === "padding") state.row = -1;

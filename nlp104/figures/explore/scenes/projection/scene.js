@@ -3,8 +3,7 @@ nlp104.scene("projection", (data, { range, tidy, projection }) => {
   const figure = projection.describe(data);
   const { steps, count, digits } = figure;
   const named = Object.keys(data.meanings).length; // then the first cell says something
-  const chapter = ({ kind, letter }) =>
-    ({ "all words": "$X$", end: "all" })[kind] ?? `$${letter}$`;
+  const chapter = ({ kind, letter }) => ({ "all words": "$X$", end: "all" })[kind] ?? `$${letter}$`;
 
   const actions = {
     cell: (state, cell) => Object.assign(state, { cell, weight: "" }),

@@ -81,10 +81,13 @@ nlp104.share("residual", ({ range, write, area, label, line }) => {
       anchor: slim ? "start" : "end",
     });
     if (!slim)
-      return [layer, put(view, "teeth", boxes + box / 2, top - 22, "sub-layers", {
-        ...look,
-        anchor: "middle",
-      })];
+      return [
+        layer,
+        put(view, "teeth", boxes + box / 2, top - 22, "sub-layers", {
+          ...look,
+          anchor: "middle",
+        }),
+      ];
     if (done) return layer;
     const lit = begins ? { strength: 0.4 } : { concept: "ink" };
     const words = begins
