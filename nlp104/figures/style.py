@@ -52,7 +52,6 @@ def tint(token, strongest=1.0, negative=None):
     return LinearSegmentedColormap.from_list(token, colours)
 
 
-SIGNED = tint("p", negative="k")  # amber = negative, clear = zero, purple = positive
 LEGIBLE = 0.62  # the strongest tint that ink can be read on
 
 STYLE = {

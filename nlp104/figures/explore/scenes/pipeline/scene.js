@@ -19,7 +19,7 @@ nlp104.scene("pipeline", (data, { pipeline }) => {
       "Tap a word to follow its row, a number to see its sum.",
     start: {
       // a mask that was chosen is seen at once
-      step: data.mask === "none" ? (data.opening ?? 0) : STAGES.MASK,
+      step: data.mask === "none" ? data.opening : STAGES.MASK,
       mask: data.mask,
       scale: true,
       head: 0,
