@@ -5,6 +5,7 @@ PYTHON ?= python3
 NOTEBOOKS ?=
 FAULTS ?=
 BENCH ?=
+STAGES ?=
 PORT ?= 8104
 
 BIN := .venv/bin
@@ -37,7 +38,7 @@ test: prepare ## Check everything in 15 to 30 minutes: style, types, the book, a
 	@$(BIN)/python -m tools.check test
 
 slow: prepare ## Run the tests that take seconds each, and the package on JAX: 10 to 20 minutes
-	@$(BIN)/python -m tools.check slow
+	@$(BIN)/python -m tools.check slow $(STAGES)
 
 long: prepare ## Run the tests that train or measure for too long for every change: about eight minutes
 	@$(BIN)/python -m pytest -m long --numprocesses=2
