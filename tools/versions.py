@@ -155,11 +155,12 @@ def summary(record):
     counts = ("passed", "failed", "skipped")
     table, used = [f"| | {' | '.join(counts)} |", "|---|--:|--:|--:|"], []
     for name, row in record.items():
-        table.append(f"| {name} | {' | '.join(str(row[count]) for count in counts)} |")
+        label = f"Python {name}" if name[0].isdigit() else name
+        table.append(f"| {label} | {' | '.join(str(row[count]) for count in counts)} |")
         found = row["versions"]
         backend = next(b for b in BACKENDS.values() if b in found)
         named = ", ".join(f"{each} {found[each]}" for each in (backend, "Python", "Keras", "NumPy"))
-        used.append(f"- **{name}**: {named}.")
+        used.append(f"- **{label}**: {named}.")
     fold = ["", "<details><summary>Which versions</summary>", "", *used, "", "</details>"]
     return "\n".join([*table, *fold])
 
