@@ -178,11 +178,11 @@ def test_continuous_integration_runs_everything():
 @pytest.mark.parametrize(
     ("minutes", "failing", "made"),
     [
-        (17, 0, ["test", "slow"]),
-        (18, 0, ["test", 'slow STAGES="package, slow"']),
-        (24, 0, ["test", 'slow STAGES="package, slow"']),
-        (25, 0, ["test"]),
-        (17, 1, ["test"]),
+        (15, 0, ["test", "slow"]),
+        (16, 0, ["test", 'slow STAGES="package, slow"']),
+        (21, 0, ["test", 'slow STAGES="package, slow"']),
+        (22, 0, ["test"]),
+        (15, 1, ["test"]),
     ],
 )
 def test_a_machine_that_is_too_slow_for_all_runs_what_fits(tmp_path, minutes, failing, made):
@@ -201,7 +201,7 @@ def test_a_machine_that_is_too_slow_for_all_runs_what_fits(tmp_path, minutes, fa
     )
     assert done.returncode == failing
     assert re.findall("^made (.*)$", done.stdout, re.MULTILINE) == made
-    assert ("too slow for make slow" in done.stdout) == (minutes == 25)
+    assert ("too slow for make slow" in done.stdout) == (minutes == 22)
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / ".github" / "workflows").glob("*.yml")), ids=str)
