@@ -61,10 +61,11 @@ def text(x, y, words, fill, size=20, anchor="middle", weight=400):
     )
 
 
-def box(x, y, width, height, fill, stroke="none", thickness=1.5):
-    """A rounded rectangle."""
+def box(x, y, width, height, fill, stroke="none", thickness=1.5, dashes=""):
+    """A rounded rectangle; with `dashes`, such as "6 4", its edge is dashed."""
+    dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
     return (
-        f'<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="6" fill="{fill}" '
+        f'<rect{dashed} x="{x}" y="{y}" width="{width}" height="{height}" rx="6" fill="{fill}" '
         f'stroke="{stroke}" stroke-width="{thickness}"/>'
     )
 

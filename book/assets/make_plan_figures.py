@@ -208,8 +208,8 @@ def grid(colors):
     parts.append(
         box(left - 3, y - 1, DEVICES * wide + 6, high + 2, "none", ink, 2)
     )
-    dashed = box(x - 1, top - 3, wide + 2, len(rows) * high + 6, "none", ink, 2)
-    parts.append(dashed.replace("<rect", '<rect stroke-dasharray="6 4"', 1))
+    column = x - 1, top - 3, wide + 2, len(rows) * high + 6
+    parts.append(box(*column, "none", ink, 2, "6 4"))
     for line, (key, first, second) in enumerate(
         (
             (
@@ -218,9 +218,7 @@ def grid(colors):
                 "vectors go along it in every layer",
             ),
             (
-                box(14, 0, 26, 16, "none", ink, 2).replace(
-                    "<rect", '<rect stroke-dasharray="6 4"', 1
-                ),
+                box(14, 0, 26, 16, "none", ink, 2, "6 4"),
                 "the same slice of every copy:",
                 "its gradients are added up, 10 GB a step",
             ),

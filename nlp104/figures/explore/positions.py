@@ -67,7 +67,7 @@ def positions(*views, step=0):
         },
         "vectors": short(vectors),
         "kernels": short(kernels),
-        "speeds": short(BASE ** (-np.arange(0, WIDTH, 2) / WIDTH)),
+        "speeds": short(_speeds(WIDTH)),
         "count": count,
         "reach": REACH,
         "views": [[view, view] for view in views],
@@ -161,8 +161,9 @@ def _shift_still(step):
     return drawing.svg(216), alt
 
 
-def _speeds():
-    return BASE ** (-np.arange(0, D, 2) / D)
+def _speeds(width):
+    """How far the hand of each pair turns with every position, in radians."""
+    return BASE ** (-np.arange(0, width, 2) / width)
 
 
 def _codes(*places):
@@ -171,14 +172,14 @@ def _codes(*places):
 
 def _degrees(steps):
     """How far each hand turns, as the figure writes it."""
-    turns = steps * _speeds() / (2 * np.pi)
+    turns = steps * _speeds(D) / (2 * np.pi)
     return [f"{turn:.1f} turns" if turn >= 1 else f"{360 * turn:.1f}°" for turn in turns]
 
 
 def _dials(start, end):
     """A clock for each pair: a hand at `end`, a thin one at `start`, and the angle between."""
     drawing = Drawing(310)
-    for pair, (speed, turned) in enumerate(zip(_speeds(), _degrees(end - start), strict=True)):
+    for pair, (speed, turned) in enumerate(zip(_speeds(D), _degrees(end - start), strict=True)):
         x, look = 65 + 70 * pair, {"anchor": "middle", "size": 12}
         drawing.text(x, 8, f"hand {pair + 1}", muted=True, **look)
         if start:
