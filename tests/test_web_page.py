@@ -196,12 +196,15 @@ def test_recorded_sentences_are_stepped_through(window, book, figure):
         np.testing.assert_allclose(tints, layer[step] / 100, atol=0.00051)
         threads = window.evaluate("document.querySelectorAll('.threads .now').length")
         assert threads == (layer[step] >= 1.5).sum()
+        assert window.evaluate("document.querySelectorAll('.threads .before').length") == step
         said = text(window, "figcaption")
         most = recorded["source"][layer[step].argmax()].strip("[]").replace("END", "end")
         assert f"layer 2 looked most at {'the ' * (most == 'end')}{most}" in said
         assert texts(window, ".bars .won .name") == [chosen]
         press(window, "[aria-label='One word on']")
     assert text(window, ".result") == recorded["translation"]
+    press(window, "[aria-label='One word back']")
+    assert window.evaluate("document.querySelectorAll('.threads .before').length") == step - 1
     assert window.complaints == []
 
 
@@ -508,14 +511,18 @@ def test_pages_are_told_where_the_model_lies(tmp_path, figure):
     for number in range(9):
         (folder / f"{number}.js").write_bytes(np.random.default_rng(number).bytes(100_000))
     app = SimpleNamespace(outdir=str(tmp_path))
-    page = {"body": f"<p>Text</p>{figure.html}", "pathto": lambda name, _: f"../../{name}"}
+    released = figure.html.replace('"name":"grammar"', f'"name":"{live_translator.NAME}"')
+    body = f"<p>Text</p>{figure.html}<p>Text</p>{released}"
+    page = {"body": body, "pathto": lambda name, _: f"../../{name}"}
     live_translator.tell_place(app, "part3/page", "page.html", page, None)
-    told = re.search(r"<figure [^>]*>", page["body"])[0]
+    other, told = re.findall(r"<figure [^>]*>", page["body"])
+    assert "data-" not in other, "a model of one's own lies nowhere in the book"
     assert f'data-model="../../{live_translator.FOLDER}/"' in told
     assert 'data-parts="9" data-size="0.9 MB"' in told
-    another = {"body": "<p>Text</p>"}
-    live_translator.tell_place(app, "page", "page.html", another, None)
-    assert another == {"body": "<p>Text</p>"}
+    for body in ("<p>Text</p>", f"<p>Text</p>{figure.html}"):
+        another = {"body": body}
+        live_translator.tell_place(app, "page", "page.html", another, None)
+        assert another == {"body": body}
 
 
 def test_the_models_scripts_are_written_once(tmp_path, scripts, monkeypatch):

@@ -14,6 +14,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "nlp104"
 NAME = "eng-fra-typed"
 FOLDER = f"_models/{NAME}"
 FIGURE = '<figure class="nlp104 translator" '
+NAMED = f'"name":"{NAME}"'  # among what such a figure carries
 
 
 def sources():
@@ -59,14 +60,16 @@ def write_model(app) -> None:
 
 
 def tell_place(app, pagename, templatename, context, doctree) -> None:
-    """Tell every such figure where the model lies, in how many parts, and how large it is."""
-    if FIGURE not in context.get("body", ""):
+    """Tell every figure of this model where it lies, in how many parts, and how large it is."""
+    before, *figures = context.get("body", "").split(FIGURE)
+    if not any(NAMED in figure for figure in figures):
         return
     scripts = [*(Path(app.outdir) / FOLDER).glob("*.js")]
     size = sum(len(gzip.compress(path.read_bytes())) for path in scripts)
     place = context["pathto"](f"{FOLDER}/", 1)
     told = f'data-model="{place}" data-parts="{len(scripts)}" data-size="{size / 1e6:.1f} MB" '
-    context["body"] = context["body"].replace(FIGURE, FIGURE + told)
+    dressed = ((told if NAMED in figure else "") + figure for figure in figures)
+    context["body"] = FIGURE.join((before, *dressed))
 
 
 def setup(app):

@@ -35,8 +35,8 @@ STYLES = (  # a later one prevails
 )
 PARTS = 8  # in which a model comes: a classic script does not tell how much of it has arrived
 ELSEWHERE = (
-    "In the rendered book, and in the page that nlp104 export --format web writes, "
-    "you can type sentences of your own."
+    "These sentences were recorded. "
+    "Type your own in the page that nlp104 export --format web writes."
 )
 PAGE = """<!doctype html>
 <html lang="en">

@@ -87,12 +87,12 @@ nlp104web.show ??= (() => {
     showSwitches(switches, page, (heads, on) => page.turn(heads, on));
   };
 
-  const showThreads = ({ run, step, reached, look, parts }) => {
+  const showThreads = ({ run, step, look, parts }) => {
     if (!run?.cross.length) return;
     const [read, written] = [parts.source, parts.target].map((part) =>
       part.querySelectorAll(".token"),
     );
-    threads(parts.lines, read, written, run, step, Math.min(reached, run.cross.length - 1), look);
+    threads(parts.lines, read, written, run, step, look);
   };
 
   const show = (page) => {

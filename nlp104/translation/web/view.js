@@ -89,7 +89,8 @@ nlp104web.view ??= (() => {
   const order = (row) => row.map((_, i) => i).sort((a, b) => row[b] - row[a]);
 
   // Threads from the tokens read to the word that is written, and a thin one to each word before.
-  function threads(svg, source, target, run, step, last, look) {
+  function threads(svg, source, target, run, step, look) {
+    const last = Math.min(step, run.cross.length - 1);
     const frame = svg.getBoundingClientRect();
     const path = (from, to, width, opacity, name) => {
       const [a, b] = [from, to].map((element) => element.getBoundingClientRect());
