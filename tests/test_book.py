@@ -261,6 +261,17 @@ def test_a_folded_cell_shows_its_picture_before_its_code():
     assert [len(each.children) for each in cells] == [2, 2, 2, 2, 1, 2, 2]
 
 
+def test_a_folded_cell_is_named_by_its_title_and_a_folded_log_by_what_it_is():
+    page = new_document("page")
+    for mode in ("input", "all", "output", ""):
+        code = nodes.literal_block("", "# @title Draw it\ndraw()", nb_element="cell_code_source")
+        page += nodes.container("", code, nb_element="cell_code", hide_mode=mode)
+    script(BOOK / "_ext" / "cells.py").label_folded_cells(None, page)
+    names = [cell.get("prompt_show") for cell in page]
+    assert names == ["Draw it", "Draw it", "What this prints", None]
+    assert [cell.get("prompt_hide") for cell in page] == names
+
+
 def test_neighbours_that_answer_a_question_lie_under_one_cover():
     def cell(*tags, output=True):
         code = nodes.literal_block("", "ask()", nb_element="cell_code_source")

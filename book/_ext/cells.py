@@ -43,6 +43,8 @@ def label_folded_cells(app, doctree) -> None:
     for cell in doctree.findall(nodes.container):
         if cell.get("nb_element") == "cell_code" and cell.get("hide_mode"):
             title = cell.astext().partition("\n")[0].removeprefix("# @title ")
+            if cell["hide_mode"] == "output":  # its code is seen
+                title = "What this prints"
             cell["prompt_show"] = cell["prompt_hide"] = title
 
 
