@@ -18,7 +18,7 @@ from docutils import nodes
 from docutils.utils import new_document
 
 from nlp104.cli.options import make_parser
-from nlp104.figures.language import TOKENS
+from nlp104.figures.language import SERIES, TOKENS
 from tools import concepts
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -396,10 +396,13 @@ def test_the_page_leaves_room_for_a_picture_that_has_not_come_yet():
 
 def test_the_page_uses_the_colours_of_the_figures():
     css = house_style().lower()
-    names = {"query": "q", "key": "k", "value": "v", "attention": "a", "position": "p"}
-    for name, concept in names.items():
-        for colour in TOKENS[f"{concept}-ink"]:
-            assert f"--house-{name}: {colour};" in css
+    concepts = {"query": "q", "key": "k", "value": "v", "attention": "a", "position": "p"}
+    tokens = {name: f"{concept}-ink" for name, concept in concepts.items()}
+    tokens |= {name: f"{name}-line" for name in SERIES}
+    blocks = css.split('html[data-theme="dark"]')[:2]
+    for name, token in tokens.items():
+        for colour, block in zip(TOKENS[token], blocks, strict=True):
+            assert f"--house-{name}: {colour};" in block
     for theme, colours in enumerate(zip(*TOKENS.values(), strict=True)):
         overview = (BOOK / "assets" / f"overview-{('light', 'dark')[theme]}.svg").read_text()
         used = set(re.findall(r"#[0-9a-f]{6}", overview.lower()))

@@ -124,3 +124,8 @@ def test_letters_are_large_and_inside(layout, name):
 def test_colours_are_those_of_the_page_and_grey(layout, name):
     assert_colours(DRAWINGS[name], layout)
     assert colours(tree(DRAWINGS[name], layout)) == set()
+
+
+def test_an_unknown_norm_is_refused():
+    with pytest.raises(ValueError, match="`norm` must be one of layer norm, batch norm. Received"):
+        residual_block.cube("group norm")

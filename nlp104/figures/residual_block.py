@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nlp104.figures.drawing import NARROW, WIDE, Drawing, Layouts
+from nlp104.utils.arguments import require_one_of
 
 __all__ = ["block", "cube", "orders"]
 
@@ -72,11 +73,15 @@ def cube(norm):
     Returns:
         Its two `nlp104.figures.drawing.Layouts`, for `nlp104.figures.plots.show`.
 
+    Raises:
+        ValueError: There is no such norm.
+
     Example:
         >>> from nlp104.figures import residual_block
         >>> ">token<" in residual_block.cube("layer norm").narrow
         True
     """
+    require_one_of(SHARES, norm=norm)
     return Layouts(*(_one_cube(at, *SHARES[norm]) for at in (PAGE, PHONE)))
 
 
