@@ -127,5 +127,5 @@ def test_colours_are_those_of_the_page_and_grey(layout, name):
 
 
 def test_an_unknown_norm_is_refused():
-    with pytest.raises(ValueError, match="`norm` must be one of layer norm, batch norm. Received"):
+    with pytest.raises(ValueError, match="`norm` must be one of layer norm, batch norm"):
         residual_block.cube("group norm")
