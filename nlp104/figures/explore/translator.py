@@ -12,7 +12,7 @@ from nlp104.translation import web
 
 TITLE = "Watch it translate"
 LEAD = (
-    "Before it writes a word, the decoder looks back at the sentence that was read: the threads. "
+    "Before the model writes a word, it looks back at the sentence it has read: the threads. "
     "Choose a word, or let it write."
 )
 SENTENCES = (
