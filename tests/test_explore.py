@@ -43,6 +43,7 @@ SCENES = (
     "word_map",
     "bleu",
     "descent",
+    "speculative_sampling",
 )
 WIDTHS = (1280, 782, 390, 320)
 EVIL = "<img src=x onerror='evil = 1'> & \"</script><script>evil = 1</script><!--<script>\""
@@ -82,6 +83,7 @@ def figures(load_once):
         "devices": explore.devices(),
         "bleu": explore.bleu(),
         "descent": explore.descent(),
+        "speculative_sampling": explore.speculative_sampling(),
         "word_map": explore.word_map(
             NOUNS[:24], {name: rng.normal(size=(24, 64)) for name in ("by lot", "near", "far")}
         ),

@@ -25,6 +25,7 @@ from nlp104.figures.explore.projection import projection
 from nlp104.figures.explore.residual import residual
 from nlp104.figures.explore.shapes import shapes
 from nlp104.figures.explore.softmax_lab import softmax_lab
+from nlp104.figures.explore.speculative_sampling import speculative_sampling
 from nlp104.figures.explore.trained_heads import trained_heads
 from nlp104.figures.explore.translator import translator
 from nlp104.figures.explore.wires import wires
@@ -47,6 +48,7 @@ __all__ = [
     "residual",
     "shapes",
     "softmax_lab",
+    "speculative_sampling",
     "trained_heads",
     "translator",
     "wires",
