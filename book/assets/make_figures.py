@@ -201,7 +201,7 @@ def step(colors, word, label, small, letter, mix_x):
     parts.append(text(mix_x, 473, "il", colors["ink"], word, weight=700))
     parts.append(arrow(428, 466, mix_x - 42, 466, colors["quiet"]))
     between = (428 + mix_x - 42) / 2
-    parts.append(text(between, 456, "next word", colors["quiet"], small))
+    parts.append(text(between, 452, "next word", colors["quiet"], small))
     return "".join(parts)
 
 

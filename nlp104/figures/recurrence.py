@@ -17,7 +17,7 @@ __all__ = ["bahdanau", "encoder_decoder"]
 SOURCE = ("The", "black", "cat", "sleeps")
 TARGET = ("Le", "chat", "noir", "dort")
 WRITTEN = 2  # the word that is being written, by its place
-SCORES = (0.0, 3.2, 1.2, 0.0)  # made by hand: how well each state fits the word before it
+SCORES = (0.0, 3.2, 1.2, 0.1)  # made by hand: how well each state fits the word before it
 MARGIN = 24  # on the left: wires
 SIZES = (WIDE, 13), (NARROW, 14)  # widths, and heights of letters
 CELLS, CELL = 5, 14  # of the vector
@@ -83,7 +83,8 @@ class _Picture:
     def attention(self):
         """The whole with attention."""
         drawing = self.drawing
-        self.heading("Bahdanau's attention", "All states are kept; each word has its own mean.")
+        sentence = "All states are kept; each word has its own mean. Weights made by hand."
+        self.heading("Bahdanau's attention", sentence)
         weights = keras.ops.convert_to_numpy(masked_softmax(np.array(SCORES, "float32")))
         for x, weight in zip(self.columns, weights, strict=True):
             drawing.wire([(x, ENCODER - 18), (x, COMPARE + 15)], "r", arrow=True)

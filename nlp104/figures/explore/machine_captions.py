@@ -145,8 +145,8 @@ def _reading(data):
         ],
         "add2": f"Added, and brought to one scale again. **{count} × {width}** numbers leave the "
         "encoder.",
-        "mem": "They are the memory. The encoder is done, it runs **once**. For every French word "
-        "the decoder comes back to this memory.",
+        "mem": "These vectors are the memory. The encoder is done, it runs **once**. For every "
+        "French word the decoder comes back to them.",
     }
 
 
