@@ -44,6 +44,7 @@ SCENES = (
     "bleu",
     "descent",
     "speculative_sampling",
+    "brackets",
 )
 WIDTHS = (1280, 782, 390, 320)
 EVIL = "<img src=x onerror='evil = 1'> & \"</script><script>evil = 1</script><!--<script>\""
@@ -84,6 +85,16 @@ def figures(load_once):
         "bleu": explore.bleu(),
         "descent": explore.descent(),
         "speculative_sampling": explore.speculative_sampling(),
+        "brackets": explore.brackets(
+            {
+                "the cat": ("The black cat sleeps .", "(S (NP DT JJ NN )NP (VP VBZ )VP . )S"),
+                "wrong": (
+                    "The dress that he buys is white .",
+                    "(S (NP (NP DT NN )NP (SBAR (WHNP WDT )WHNP (S (NP PRP )NP (VP VBZ )VP )S )SBAR "
+                    "(VP VBZ (ADJP JJ )ADJP )VP . )S",
+                ),
+            }
+        ),
         "word_map": explore.word_map(
             NOUNS[:24], {name: rng.normal(size=(24, 64)) for name in ("by lot", "near", "far")}
         ),

@@ -10,6 +10,7 @@ of them draw with, their frame and their player are in the folder `player`.
 """
 
 from nlp104.figures.explore.bleu import bleu
+from nlp104.figures.explore.brackets import brackets
 from nlp104.figures.explore.decoding import decoding
 from nlp104.figures.explore.descent import descent
 from nlp104.figures.explore.devices import devices
@@ -33,6 +34,7 @@ from nlp104.figures.explore.word_map import word_map
 
 __all__ = [
     "bleu",
+    "brackets",
     "decoding",
     "descent",
     "devices",
