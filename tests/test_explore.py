@@ -90,8 +90,8 @@ def figures(load_once):
                 "the cat": ("The black cat sleeps .", "(S (NP DT JJ NN )NP (VP VBZ )VP . )S"),
                 "wrong": (
                     "The dress that he buys is white .",
-                    "(S (NP (NP DT NN )NP (SBAR (WHNP WDT )WHNP (S (NP PRP )NP (VP VBZ )VP )S )SBAR "
-                    "(VP VBZ (ADJP JJ )ADJP )VP . )S",
+                    "(S (NP (NP DT NN )NP (SBAR (WHNP WDT )WHNP (S (NP PRP )NP (VP VBZ )VP )S "
+                    ")SBAR (VP VBZ (ADJP JJ )ADJP )VP . )S",
                 ),
             }
         ),
