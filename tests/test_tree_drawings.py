@@ -131,37 +131,13 @@ def test_the_second_tree_hangs_below_the_words():
     assert texts(svg).count("PP") == 2
 
 
-def test_bars_above_a_token_are_the_stack(layout):
-    node = brackets.parse(f"(S {BOY} (VP (VBZ sees) {CAT}) (. .))")
-    with pytest.raises(ValueError, match=r"at most 13 tokens\. Received: 14"):
-        trees.stack(node)
-    svg, tokens = tree(trees.stack(SEES_IT), layout), brackets.write(SEES_IT)
-    bars, pills = [], []
-    for rect in svg.iter("rect"):
-        x, y, width, height = (float(rect.get(n)) for n in ("x", "y", "width", "height"))
-        label = written(svg).get((x + width / 2, y + height / 2))
-        box = (x, x + width, -y) if layout == "wide" else (y, y + height, x)
-        (bars if rect.get("class") == "box" else pills).append((*box, label))
-    pills = [pill for pill in pills if pill[-1] in tokens]
-    assert [pill[-1] for pill in pills] == tokens
-    stack = []
-    for first, last, _, token in pills:
-        if token.startswith("("):
-            stack.append(token[1:])
-        over = [bar for bar in bars if bar[0] < (first + last) / 2 < bar[1]]
-        assert [label for *_, label in sorted(over, key=lambda bar: bar[2])] == stack
-        if token.startswith(")"):
-            stack.pop()
-
-
 @pytest.mark.parametrize(
     "drawn",
     [
         trees.tree(SAW_IT_THERE, CAT_OF_THERE),
         trees.tree(LONG, LONG),
-        trees.stack(SEES_IT),
     ],
-    ids=["two trees", "long", "stack"],
+    ids=["two trees", "long"],
 )
 def test_nothing_leaves_the_picture(drawn, layout):
     svg = tree(drawn, layout)

@@ -1,4 +1,4 @@
-"""Parse trees as drawings: one tree, a tree beside another one, and the brackets that write it.
+"""Parse trees as drawings: one tree, and a tree beside another one.
 
 Trees are nested tuples, as `nlp104.data.grammar.brackets` makes them.
 """
@@ -6,15 +6,12 @@ Trees are nested tuples, as `nlp104.data.grammar.brackets` makes them.
 from collections import Counter
 from typing import NamedTuple
 
-from nlp104.data.grammar import brackets
 from nlp104.figures.drawing import NARROW, WIDE, Drawing, Layouts
 
-__all__ = ["stack", "tree"]
+__all__ = ["tree"]
 
 LETTER, CAPITAL = 7.1, 9.2  # pixels: how wide letters of 13 pixels are, on average
 LEVEL, ROW, INDENT = 34, 24, 17  # of a tree that grows up, of a list, and within a list
-COLUMN = 50  # of a stack on a phone
-MOST = 13  # tokens of a stack, lest the letters touch
 
 
 class _Node(NamedTuple):
@@ -73,44 +70,6 @@ def tree(gold, said=None, names=("right", "written")):
         for one in zip(nodes, lit, names, strict=True):
             y = _list(narrow, 0, y, *one) + 24
     return Layouts(wide.svg(height), narrow.svg(y - 24))
-
-
-def stack(tree):
-    """The brackets of a tree in their order, and what is open between them.
-
-    Every phrase is a bar from its opening bracket to its closing one. The bars above a token, from
-    the lowest up, are the phrases that are open there: the stack of whoever reads the brackets.
-
-    Args:
-        tree: The tree; its sequence has at most `MOST` tokens.
-
-    Returns:
-        Its two `nlp104.figures.drawing.Layouts`, for `nlp104.figures.plots.show`.
-
-    Raises:
-        ValueError: The sequence is longer.
-
-    Example:
-        >>> from nlp104.data.grammar import brackets
-        >>> from nlp104.figures import trees
-        >>> cat = brackets.parse("(S (NP (PRP It)) (VP (VBZ sleeps)) (. .))")
-        >>> ">)NP<" in trees.stack(cat).wide
-        True
-    """
-    tokens = brackets.write(tree)
-    if len(tokens) > MOST:
-        raise ValueError(f"Expected a tree of at most {MOST} tokens. Received: {len(tokens)}.")
-    words = iter([leaf.word for leaf in _leaves(_numbered(tree))])
-    said = ["" if brackets.is_bracket(token) else next(words) for token in tokens]
-    bars, opened = [], []
-    for place, token in enumerate(tokens):
-        if token.startswith("("):
-            opened.append(place)
-        elif token.startswith(")"):
-            begun = opened.pop()
-            bars.append((token[1:], begun, place, len(opened)))  # on so many others
-    deepest = max(depth for *_, depth in bars)
-    return Layouts(_upright(tokens, said, bars, deepest), _sideways(tokens, said, bars, deepest))
 
 
 # --- trees ---
@@ -239,40 +198,3 @@ def _rows(drawing, x, y, node, lit, twins):
         drawing.wire([(x + 10, y + ROW - 2), (x + 10, middle), (x + INDENT, middle)])
         end = _rows(drawing, x + INDENT, end, child, lit, twins)
     return end
-
-
-# --- stacks ---
-
-
-def _upright(tokens, said, bars, deepest):
-    """Tokens side by side, bars above them."""
-    drawing, width = Drawing(WIDE), WIDE / len(tokens)
-    ground = 36 * (deepest + 1)
-    for label, begun, end, depth in bars:
-        y = ground - 36 * (depth + 1)
-        size = (end - begun + 1) * width - 4
-        drawing.box(begun * width + 2, y, size, 30, label, lit=True)
-    for place, (token, word) in enumerate(zip(tokens, said, strict=True)):
-        middle = (place + 0.5) * width
-        drawing.tokens(place * width, ground, [token], width=width, height=32, size=13)
-        if word:
-            drawing.wire([(middle, ground + 54), (middle, ground + 34)], arrow=True)
-            drawing.text(middle, ground + 66, word, anchor="middle")
-    return drawing.svg(ground + 76)
-
-
-def _sideways(tokens, said, bars, deepest):
-    """Tokens below each other, bars to their right."""
-    drawing, high = Drawing(NARROW), 34
-    left = 150
-    for label, begun, end, depth in bars:
-        size = (end - begun + 1) * high - 4
-        x = left + COLUMN * depth
-        drawing.box(x, begun * high + 2, COLUMN - 6, size, label, lit=True, size=14)
-    for place, (token, word) in enumerate(zip(tokens, said, strict=True)):
-        y = place * high
-        drawing.tokens(84, y, [token], width=62, height=high, size=14)
-        if word:
-            drawing.wire([(62, y + high / 2), (83, y + high / 2)], arrow=True)
-            drawing.text(58, y + high / 2, word, anchor="end", size=14)
-    return drawing.svg(high * len(tokens))
