@@ -36,7 +36,7 @@ from run to run.
   compared with the one you read ([nbval](https://nbval.readthedocs.io/)). The assertions in folded
   cells run with it.
 - **The package** is compared with what is not ours: NumPy in float64, Keras' own layers, stored
-  results of PyTorch, brute force, a closed form. On TensorFlow, and on JAX.
+  results of PyTorch, brute force, a closed form; all this on TensorFlow and on JAX.
 - **The figures that move** are opened in a browser, with scripts and without, and their numbers are
   compared with the package's.
 - **The examples** of the reference are run as they stand, but for two that need what few
@@ -100,8 +100,8 @@ def faults_list(planted):
             shown.append(f"- *{fault.name}*: {changed}; the chapter is {link}.")
     return (
         f"`make faults` plants {len(planted)} mistakes in a copy of the package, one after the "
-        "other. Each must be noticed by a test *and* by the chapter that teaches the piece. "
-        "Three of them:\n\n" + "\n".join(shown)
+        "other. Each must be noticed by a test *and* by the chapter that teaches the piece, or the "
+        "command fails. Three of them:\n\n" + "\n".join(shown)
     )
 
 
@@ -127,7 +127,7 @@ def colab_table(record):
         lines.append(f"| {link} | {alike} of {run['cells']} | {run['CPU seconds']} | {gib:.1f} |")
     cells = sum(run["cells"] for run in record["chapters"].values())
     used = ", ".join(f"{name} {version}" for name, version in record["versions"].items())
-    summary = f"Together {compared:,} of {cells:,} cells are alike. {used}."
+    summary = f"Together {compared:,} of {cells:,} cells are alike, with {used}."
     return "\n".join([summary, "", *lines, "", "</details>"])
 
 
@@ -155,10 +155,10 @@ def repeats_sentence(passes):
     cells = sum(each["cells"] for each in row)
     counts = sorted({f"{each['cells']:,}" for each in row})
     return (
-        f"The last {len(row)} times that all notebooks were executed and compared, each time in "
-        f"another order, {alone} of them on one core alone, all {cells:,} cells "
-        f"({' or '.join(counts)} each time) gave the stored output, or one that is marked as free "
-        "to differ, such as a time (`python -m tools.repeat 10`)."
+        f"All notebooks were executed and compared {len(row)} times (`python -m tools.repeat 10`), "
+        f"each time in another order, {alone} of these times on one core alone. All {cells:,} "
+        f"cells, {' or '.join(counts)} each time, gave the stored output, or one that is marked as "
+        "free to differ, such as a time."
     )
 
 
