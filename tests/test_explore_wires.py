@@ -381,7 +381,7 @@ def test_the_chosen_sentence_is_shown_as_the_chosen_run_translates_it(reader, fi
                 assert lines("English") == RECORD["example_sources"][sentence]
                 assert lines("all in") == said[0][run][sentence]
                 wanted = "?" if step % 2 else bare(said[step // 2][run][sentence])
-                assert lines("pulled") == (wanted if step else "")
+                assert lines("pulled") == (wanted if step else "nothing yet")
                 says = marks(drawn)[f"sentence{sentence}"]["says"]
                 assert RECORD["example_sources"][sentence] in says
                 assert said[0][run][sentence] in says

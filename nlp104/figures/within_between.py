@@ -176,7 +176,7 @@ def _gather(width):
 MIXERS = {
     "linear layer": "one fixed weight\nfor each pair",
     "convolution": "three fixed weights,\nthe same everywhere",
-    "attention": "weights computed\nfrom the tokens",
+    "attention": "a weight for\neach pair, too",
 }
 WINDOW = (0.35, 1.0, 0.65)  # one before, itself, one after
 

@@ -171,8 +171,10 @@ BOXES = (
 SAYS = {
     "stacks": (" (encoder)", " (decoder)", ""),
     "chapters": (("source", "encoder"), ("target", "decoder"), ("logits",)),
-    "lead": "Choose a size and step from ids to logits. Or move a fader: what becomes larger, and "
-    "how many times?",
+    "lead": "Move a fader: what becomes larger, and how many times? Or choose a size and step from "
+    "ids to logits.",
+    "first": "source",  # the fader that the page asks for
+    "one": "tied: one matrix for three jobs",
     "scale": ("one sentence of ", "height: tokens", "width: numbers"),
     "where": "where the parameters are",
     "rows": (
@@ -180,16 +182,10 @@ SAYS = {
         "a row for each layer",
     ),
     "table": "Every box",
-    "ask": "Three questions",
-    "try": (
-        "Which box gives the largest output?",
-        "Twice the heads: what is twice as large?",
-        "Twice the source: what grows most?",
-    ),
     "all": "Summed up",
     "start": "Ids go in below and come out on top as logits, through **{count} boxes**. Each is "
     "drawn as its output, to scale; below stand the matrices, **{parameters}** parameters in all. "
-    "Guess the answers, then move a fader, or step.",
+    "Move a fader, or step.",
     "end": "Largest output: **{largest}**, {next} the next. Most parameters: **{kind}**, {share}. "
     "No length and no number of heads occurs among the parameters: move these faders and see.",
     "misfit": "**{D} is not divisible by {H}**: each head would be {K} wide. The package says: "

@@ -72,9 +72,7 @@ nlp104.scene("residual", (data, { range, write, token, residual }) => {
   }
 
   return {
-    lead:
-      "What is left of a signal on top, and of a gradient at the bottom? " +
-      "Guess, step up and down, then switch on skips and norms.",
+    lead: "Guess, step up and down, then switch on skips and norms.",
     start: { step: 1, skip: 0, norm: 0, gain: 1 }, // some of it is gone already
     keep: ["skip", "norm", "gain"],
     chapters: [...range(TURN).fill("up"), ...range(TURN).fill("down"), "all six"],

@@ -1,10 +1,9 @@
-// Beside the towers: the box that is chosen in numbers, or the questions, or the largest outputs.
+// Beside the towers: the box that is chosen in numbers, or, at the end, the largest outputs.
 nlp104.share("shapes", ({ exact, note, shapes: { compact } }) => {
   // Lines of a name with what stands behind it.
   function linesOf(view) {
     const { data, size, made, chosen, box, order, fits, shown } = view;
     const { says } = data;
-    if (chosen < 0) return says.try.map((question) => [question, ""]);
     if (!box) {
       const largest = order.slice(0, 5).map((i) => {
         const { name, stack, numbers } = made[i];
@@ -31,21 +30,20 @@ nlp104.share("shapes", ({ exact, note, shapes: { compact } }) => {
 
   function details(view) {
     const { data, slim, chosen, box, stage, roof, floor, lineHeight } = view;
+    if (chosen < 0) return []; // the towers have the whole width
     const left = slim ? 0 : stage + 20;
     const top = slim ? floor + 18 : roof + 10;
-    const title = box?.title ?? data.says[chosen < 0 ? "ask" : "all"];
+    const title = box?.title ?? data.says.all;
     const rows = linesOf(view).flatMap(([key, value = "nothing", ...more]) => [
       [key, value],
       ...more.map((other) => ["", other]),
     ]);
-    const asks = slim && chosen < 0; // then three lines stand in the place of eleven
-    const size = asks ? 14 : undefined;
     return [
-      note("title", left, top, title, { size: size ?? 13, strong: true }),
+      note("title", left, top, title, { size: 13, strong: true }),
       rows.map(([key, value], i) => {
-        const y = top + (asks ? 2.4 : 1) * lineHeight * (i + 1);
+        const y = top + lineHeight * (i + 1);
         return [
-          note(`key${i}`, left, y, key, { muted: Boolean(value), ...(asks && { size }) }),
+          note(`key${i}`, left, y, key, { muted: true }),
           note(`value${i}`, left + 90, y, value),
         ];
       }),

@@ -15,13 +15,14 @@ nlp104.share("shapes", ({ exact, note, token, line, shapes }) => {
   }
 
   function fader({ letter, name, label, notches }, i, view) {
-    const { size, changed, moved, faderWidth, faderHeight } = view;
+    const { data, size, chosen, changed, moved, faderWidth, faderHeight } = view;
     const { x, top } = placeOf(i, view);
     const w = Math.min(46, faderWidth - 4);
     const travel = faderHeight - KNOB;
     const value = size[letter];
     const word = write(letter, value);
     const mine = changed && moved.name === name;
+    const asked = !moved && chosen < 0 && name === data.says.first;
     const notch = Math.max(
       0,
       notches.findLastIndex((one) => one <= value),
@@ -54,8 +55,11 @@ nlp104.share("shapes", ({ exact, note, token, line, shapes }) => {
     };
     const track = `M${x} ${top + 2}v${faderHeight - 4}`;
     const place = { x: x - w / 2, y: knob, w, h: KNOB };
+    const bold = mine || asked;
+    const frame = { x: x - 27, y: top - 20, w: 54, h: faderHeight + 24 };
     return [
-      note(`f${i}`, x, top - 10, label, { anchor: "middle", size: 13, muted: !mine, strong: mine }),
+      asked && block("asked", frame, { radius: 9, strength: 0.1, layer: 0 }),
+      note(`f${i}`, x, top - 10, label, { anchor: "middle", size: 13, muted: !bold, strong: bold }),
       line(`track${i}`, track, { concept: "edge", layer: 0 }),
       halves,
       token(`knob${i}`, place, { word, size: 12.5, chosen: mine, ...press }),
@@ -72,8 +76,16 @@ nlp104.share("shapes", ({ exact, note, token, line, shapes }) => {
     ];
   }
 
+  // What "tied" means, below its fader, which is the last one.
+  function tied({ data, width, slim, faderWidth, faderHeight }) {
+    const x = slim ? width : 9.9 * faderWidth;
+    const y = 18 + faderHeight + 14 + (slim ? faderHeight + 30 : 0);
+    return note("one", x, y, data.says.one, { anchor: "end", muted: true });
+  }
+
   const faders = (view) => [
     view.data.sizes.map((one, i) => fader(one, i, view)),
+    tied(view),
     sum("parameters", "parameters", exact, 12, view),
     sum("work", "multiply-adds", compact, 50, view),
   ];

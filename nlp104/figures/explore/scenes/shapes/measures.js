@@ -51,22 +51,24 @@ nlp104.share("shapes", ({ sum, range, tidy, write, shapes: { total } }) => {
     };
   }
 
-  function layout(width, slim) {
+  // At first the towers have all the room, then the box that is chosen has a part of it.
+  function layout(width, slim, alone) {
     const faderHeight = slim ? 54 : 72;
-    const stage = slim ? width : 430; // the width of both towers with their names
+    const stage = slim || alone ? width : 430; // the width of both towers with their names
     const side = 92; // the width of the names
     const pitch = slim ? 18 : 19; // of boxes
-    const roof = (slim ? 2 * faderHeight + 74 : faderHeight + 52) + 15 * LINES;
-    const floor = roof + 13 * pitch;
+    const rise = slim && alone ? 13 : 0; // so much more has each, and the height stays
+    const roof = (slim ? 2 * faderHeight + 92 : faderHeight + 68) + 15 * LINES;
+    const floor = roof + 13 * (pitch + rise);
     const lineHeight = slim ? 17 : 19; // of what stands beside the towers
-    const kindsTop = floor + (slim ? 18 + 11.5 * lineHeight : 28);
+    const kindsTop = floor - 13 * rise + (slim ? 18 + 11.5 * lineHeight : 28);
     return {
       faderWidth: slim ? width / 6 : 56,
       faderHeight,
       stage,
       side,
       tower: stage / 2 - side - 12,
-      pitch,
+      pitch: pitch + rise,
       roof,
       floor,
       lineHeight,
@@ -92,7 +94,7 @@ nlp104.share("shapes", ({ sum, range, tidy, write, shapes: { total } }) => {
     const chosen = state.step - 1;
     return {
       ...now,
-      ...layout(width, slim),
+      ...layout(width, slim, chosen < 0),
       data,
       width,
       slim,

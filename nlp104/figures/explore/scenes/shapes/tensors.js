@@ -75,6 +75,7 @@ nlp104.share("shapes", ({ range, note, line, shapes }) => {
       tensors,
       note(`n${i}`, stack ? stage - 17 : 17, y, name + badge, {
         anchor: stack ? "end" : "start",
+        size: view.slim ? 12 : 13,
         strong: form.lit,
         muted: !form.lit && !badge,
       }),

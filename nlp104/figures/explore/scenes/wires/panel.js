@@ -32,15 +32,26 @@ nlp104.share("wires", ({ range, plain, write, box, area, label, note, token }) =
   const remarks = ({ left }, lines) =>
     lines.map((text, i) => note(`note${i}`, left, 31 + 16 * i, text, { muted: true }));
 
-  // Where the scores are: beside the machine, below it where there is little room.
-  function panel({ slim, span, left, machineWidth, height }) {
+  // Where the scores are, the chips and the translations: beside the machine; where there is
+  // little room, below it, and then what is heard comes first.
+  function panel({ data, slim, span, left, machineWidth, height, width }) {
     const x = slim ? left : left + machineWidth + 24;
     const wide = left + span - x;
+    const [pitch, high] = slim ? [18, 32] : [28, 28];
+    const said = 16 * (width < 340 ? 7 : 6); // pixels of the translations
+    const rows = 22 + data.rows.length * pitch + 16;
+    const chips = slim ? height + 6 : 10 + rows;
+    const texts = chips + high + 14;
+    const y = slim ? texts + said + 6 : 10;
     return {
       x,
-      y: slim ? height + 20 : 10,
+      y,
+      chips,
+      high,
+      texts,
+      bottom: slim ? y + rows : texts + said + 2,
       wide,
-      pitch: slim ? 18 : 28,
+      pitch,
       bars: x + 100,
       track: wide - 200,
       right: x + wide - 52,
@@ -127,7 +138,7 @@ nlp104.share("wires", ({ range, plain, write, box, area, label, note, token }) =
     );
     return [name, numbers];
   }
-  function choices(view, at, y, high) {
+  function choices(view, at) {
     const { data, run, runs, number, pulled } = view;
     const { sources, said } = data;
     const pitch = Math.min(38, at.wide / 10);
@@ -135,7 +146,7 @@ nlp104.share("wires", ({ range, plain, write, box, area, label, note, token }) =
     const sentence = (i) =>
       `sentence ${i + 1}: ${sources[i]} All wires in: ${said[0][run][i]}${without(i)}`;
     const right = at.x + (at.wide - runs * pitch - 34);
-    const row = { y, pitch, high };
+    const row = { y: at.chips, pitch, high: at.high };
     return [
       chips(view, "sentence", {
         ...row,
@@ -155,17 +166,17 @@ nlp104.share("wires", ({ range, plain, write, box, area, label, note, token }) =
   }
 
   // The sentence, its translation by the whole machine, and by the one without the wire.
-  function translations(view, at, top) {
+  function translations(view, at) {
     const { data, number, pulled, run, sentence } = view;
     const { sources, said } = data;
-    const unknown = number ? "?" : "";
+    const unknown = number ? "?" : "nothing yet";
     const room = (at.wide - 56) / 6.9; // letters
     const lines = [
       ["English", sources[sentence]],
       ["all in", plain(said[0][run][sentence])],
       ["pulled", pulled ? said[number][run][sentence] : unknown],
     ];
-    let y = top;
+    let y = at.texts;
     return lines.map(([who, text], place) => {
       const name = text ? [note(who, at.x, y, who, { muted: true })] : [];
       const pieces = fold(text, room).slice(0, 3);
@@ -181,18 +192,14 @@ nlp104.share("wires", ({ range, plain, write, box, area, label, note, token }) =
   // All of it, and where it ends.
   function beside(view) {
     const at = panel(view);
-    const high = view.slim ? 32 : 28;
-    const top = at.y + 22 + view.data.rows.length * at.pitch + 16;
-    const texts = top + high + 14;
-    const lines = view.width < 340 ? 7 : 6;
     return {
       marks: [
         notes(view),
         scores(view, at),
-        choices(view, at, top, high),
-        translations(view, at, texts),
+        choices(view, at),
+        translations(view, at),
       ],
-      bottom: texts + 16 * lines + 2,
+      bottom: at.bottom,
     };
   }
   return { beside };
