@@ -27,7 +27,7 @@ def test_what_differs_is_not_counted():
     }
     table = tested.colab_table(record)
     assert "](part2/masks.ipynb) | 39 of 41 | 40 | 1.1 |" in table
-    assert "Together 39 of 41 cells are alike. Python 3.13.0." in table
+    assert "Together 39 of 41 cells are alike, with Python 3.13.0." in table
 
 
 def test_a_row_of_passes_is_told_from_its_last_failure_on():
@@ -37,7 +37,7 @@ def test_a_row_of_passes_is_told_from_its_last_failure_on():
         {"cores": 2, "cells": 9, "failed": []},
     ]
     said = tested.repeats_sentence(passes)
-    assert said.startswith("The last 2 times")
+    assert said.startswith("All notebooks were executed and compared 2 times")
     assert "1 of them on one core alone, all 18 cells (9 each time)" in said
     passes[-1]["cells"] = 8
     assert "all 17 cells (8 or 9 each time)" in tested.repeats_sentence(passes)
