@@ -38,9 +38,9 @@ def test_a_row_of_passes_is_told_from_its_last_failure_on():
     ]
     said = tested.repeats_sentence(passes)
     assert said.startswith("All notebooks were executed and compared 2 times")
-    assert "1 of them on one core alone, all 18 cells (9 each time)" in said
+    assert "1 of these times on one core alone. All 18 cells, 9 each time, gave" in said
     passes[-1]["cells"] = 8
-    assert "all 17 cells (8 or 9 each time)" in tested.repeats_sentence(passes)
+    assert "All 17 cells, 8 or 9 each time, gave" in tested.repeats_sentence(passes)
     assert "not been executed again" in tested.repeats_sentence(passes[:1])
 
 
