@@ -62,7 +62,7 @@ def outcome(p, q, again=False):
         again: whether the model draws from p itself, which is wrong.
 
     Returns:
-        What is kept of each token, and `[refused, drawn]`: how often which is drawn for which.
+        What is kept of each token, and how often which is drawn for which, `[refused, drawn]`.
     """
     kept = np.minimum(p, q)
     lacking = p if again else p - kept
