@@ -34,9 +34,8 @@ PIECES = (
     ),
 )
 
-KNOWN = (
-    "pad",
-)  # written in an earlier chapter, though it stands among new ones
+# Written in an earlier chapter, though it stands among new ones.
+KNOWN = ("pad",)
 
 
 def pieces(code):

@@ -72,9 +72,6 @@ def tree(gold, said=None, names=("right", "written")):
     return Layouts(wide.svg(height), narrow.svg(y - 24))
 
 
-# --- trees ---
-
-
 def _numbered(tree, first=0):
     """The same tree, with the places of its words."""
     label, *children = tree

@@ -50,21 +50,21 @@ def brackets(sentences, step=STEP):
         tokens=" ".join(first["tokens"]),
         count=step,
         words=" ".join(first["words"][:place]) or "no words",
-        open=", ".join(label for label, _ in opened) or "no phrases",
+        open=", ".join(opened) or "no phrases",
     )
     still = _still(first, step, opened, place)
     return Explorable("brackets", TITLE, {"sentences": told, "step": step}, still, alt)
 
 
 def _read(tokens):
-    """The open phrases, each with the place of its first word, and how many words are read."""
+    """The names of the open phrases, and how many words are read."""
     opened, place = [], 0
     for token in tokens:
         if token.startswith("("):
-            opened.append((token[1:], place))
+            opened.append(token[1:])
         elif not token.startswith(")"):
             place += 1
-        elif opened and opened[-1][0] == token[1:]:
+        elif opened[-1:] == [token[1:]]:
             opened.pop()
         else:
             break
@@ -84,7 +84,7 @@ def _still(sentence, step, opened, place):
         x += wide + 2
     y += high + 26
     drawing.text(0, y, "open, the last on top", muted=True)
-    for number, (label, _) in enumerate(reversed(opened)):
+    for number, label in enumerate(reversed(opened)):
         drawing.box(0, y + 14 + 30 * number, 90, 26, label, lit=number == 0)
     y += 30 * len(opened) + 34
     drawing.text(0, y, " ".join(sentence["words"][:place]), strong=True)

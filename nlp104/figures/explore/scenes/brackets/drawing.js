@@ -23,7 +23,7 @@ nlp104.share("brackets", ({ area, label, token }) => {
     const top = places.at(-1).y + PILL + 22;
     const pitch = Math.min(96, width / words.length);
     const ground = top + ROW * deepest(sentence) + 4; // where the words stand
-    return { width, places, top, pitch, ground, pile: ground + 48, height: ground + 92 };
+    return { width, places, pitch, ground, shelf: ground + 48, height: ground + 92 };
   }
 
   const strip = ({ tokens, places, step, fault }) =>
@@ -76,7 +76,7 @@ nlp104.share("brackets", ({ area, label, token }) => {
     );
 
   // The open phrases in a row, the one that closes next at its end.
-  function pile({ pile: all, pile_y: y, width }) {
+  function pile({ pile: all, shelf: y, width }) {
     const wide = Math.min(64, (width - 56) / Math.max(1, all.length));
     return [
       label("open", 0, y + 14, "open:", { muted: true }),

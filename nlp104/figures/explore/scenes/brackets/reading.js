@@ -24,13 +24,17 @@ nlp104.share("brackets", ({ range }) => {
   }
 
   // The last step that can be taken: the end, or the token that cannot be read.
-  function last({ tokens, words }) {
-    const { fault } = read({ tokens, words }, tokens.length);
-    return fault < 0 ? tokens.length : fault + 1;
+  function last(sentence) {
+    const { length } = sentence.tokens;
+    const { fault } = read(sentence, length);
+    return fault < 0 ? length : fault + 1;
   }
 
-  const deepest = (sentence) =>
-    Math.max(...range(sentence.tokens.length + 1).map((step) => read(sentence, step).pile.length));
+  // How many phrases lie one on the other, at most.
+  function deepest(sentence) {
+    const { pile, done } = read(sentence, sentence.tokens.length);
+    return Math.max(0, ...[...pile, ...done].map(({ depth }) => depth + 1));
+  }
 
   return { opens, closes, label, read, last, deepest };
 });

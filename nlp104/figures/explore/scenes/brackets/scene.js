@@ -19,8 +19,8 @@ nlp104.scene("brackets", (data, { brackets, range, limit }) => {
     draw(state, width) {
       const sentence = of(state);
       const step = limit(state.step | 0, 0, brackets.last(sentence));
-      const { pile: y, ...places } = brackets.layout(sentence, width);
-      const view = { ...sentence, step, ...brackets.read(sentence, step), ...places, pile_y: y };
+      const places = brackets.layout(sentence, width);
+      const view = { ...sentence, step, ...brackets.read(sentence, step), ...places };
       return {
         marks: brackets.draw(view),
         height: places.height,

@@ -29,8 +29,7 @@ nlp104.share("speculative_sampling", ({ largest, write }) => {
 
   function caption(view) {
     const { FEW } = nlp104.speculative_sampling;
-    const { p, q, tokens, kept, share, step } = view;
-    const over = q.map((x, i) => x - kept[i]);
+    const { p, q, tokens, over, lack, share, step } = view;
     const most = largest(over);
     const name = tokens[most];
     if (over[most] < FEW && step < 3)
@@ -48,13 +47,7 @@ nlp104.share("speculative_sampling", ({ largest, write }) => {
         `${percent(p[most] / q[most])}. Of all guesses ${percent(share)} are kept.`
       );
     if (step === 2)
-      return (
-        `Refused: ${those(view, over)}. As much is lacking elsewhere: ` +
-        `${those(
-          view,
-          p.map((x, i) => x - kept[i]),
-        )}.`
-      );
+      return `Refused: ${those(view, over)}. As much is lacking elsewhere: ${those(view, lack)}.`;
     return ends(view);
   }
 

@@ -2,14 +2,17 @@
 nlp104.share("speculative_sampling", ({ sum, range, tidy }) => {
   const FEW = 0.005; // less is not shown
 
-  // What is kept of each token; how often which is drawn [refused][drawn]; what comes out.
+  // What is kept of each token, what is refused, what it lacks; how often which is drawn
+  // [refused][drawn]; what comes out.
   function outcome(p, q, again) {
     const kept = p.map((x, i) => Math.min(x, q[i]));
-    const lacking = again ? p : p.map((x, i) => x - kept[i]);
-    const all = sum(lacking);
-    const flow = q.map((x, j) => lacking.map((lack) => (all ? ((x - kept[j]) * lack) / all : 0)));
+    const [over, lack] = [q, p].map((row) => row.map((x, i) => x - kept[i]));
+    const source = again ? p : lack;
+    const all = sum(source);
+    const flow = over.map((refused) => source.map((x) => (all ? (refused * x) / all : 0)));
     const drawn = range(p.length).map((i) => sum(flow.map((row) => row[i])));
-    return { kept, flow, drawn, out: kept.map((x, i) => x + drawn[i]), share: sum(kept) };
+    const out = kept.map((x, i) => x + drawn[i]);
+    return { kept, over, lack, flow, drawn, out, share: sum(kept) };
   }
 
   // The draft that was chosen, or pulled by hand.
