@@ -14,9 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nlp104.data import corpus, download, named_corpora
+from nlp104.data import corpus, download, named_corpora, splits
 from nlp104.data.download import Archive, fetch
 from nlp104.data.splits import comparable, split, subset
+from nlp104.training import settings
 
 # --- splits -------------------------------------------------------------------------------------
 
@@ -80,6 +81,12 @@ def test_essence():
     assert comparable("L'été, c'est FINI !") == comparable("l été c est fini")
     assert comparable("?!") == "?!"
     assert comparable("été") != comparable("ete")
+    assert comparable("STRASSE") == comparable("Straße")  # `lower` would leave the ß
+
+
+def test_the_light_settings_name_the_same_parts():
+    """They may not import this module, and with it Keras."""
+    assert settings.SPLITS == splits.SPLITS
 
 
 def test_sample_is_a_choice_of_the_seed_alone():
