@@ -150,6 +150,36 @@ def test_self_attention_leaves_two_nouns_and_several_heads_find_the_one(reader, 
 
 
 @needs_browser
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_up_to_version_3_queries_stand_above_x_and_scores_beside_it(reader, ending):
+    """In X's own columns: the products that make a score stand below each other."""
+    for version in VERSIONS:
+        drawn = reader.draw(step=version, ending=ending)
+        cells = {mark["key"]: mark for mark in drawn.marks if mark["kind"] == "cell"}
+        scores = {m["key"]: m["source"] for m in drawn.marks if re.fullmatch(r"e\d,\d", m["key"])}
+        if version > 3:
+            assert "asked0,0" not in cells
+            assert scores == {}
+            continue
+        questions = handmade.questions(version)
+        asked = questions if version == 3 else questions[[ENDINGS.index(ending)]]
+        shown = [[cells[f"asked{i},{j}"] for j in range(8)] for i in range(len(asked))]
+        np.testing.assert_array_equal([[c["value"] for c in row] for row in shown], asked)
+        for j in range(8):
+            assert {row[j]["x"] for row in shown} == {cells[f"X0,{j}"]["x"]}
+        assert max(row[0]["y"] for row in shown) < cells["X0,0"]["y"] - 40
+        written = [[scores[f"e{r},{i}"] for i in range(5)] for r in range(len(asked))]
+        written = np.array([[x.replace("\u2212", "-") for x in row] for row in written], float)
+        powers = np.exp(written)
+        weights, _ = computed(version, ending)
+        np.testing.assert_allclose(
+            powers / powers.sum(axis=1, keepdims=True), weights[0], atol=0.02
+        )
+        if version == 1:
+            np.testing.assert_array_equal(written, asked @ handmade.embed(ending).T)
+
+
+@needs_browser
 def test_what_a_version_adds_is_framed(reader):
     for version in VERSIONS:
         for width in (700, 340):
@@ -164,7 +194,7 @@ def test_what_a_version_adds_is_framed(reader):
                 and frame["x"] <= mark["x"] <= mark["x"] + mark["w"] <= frame["x"] + frame["w"]
                 and frame["y"] <= mark["y"] <= mark["y"] + mark["h"] <= frame["y"] + frame["h"]
             }
-            new = {3: {"r"}, 4: {"WK", "WV", "K", "V"}, 5: {"WQ", "Q"}, 6: {"head"}}
+            new = {3: {"asked"}, 4: {"WK", "WV", "K", "V"}, 5: {"WQ", "Q"}, 6: {"head"}}
             assert inside == new.get(version, {"r", "A"}), version
 
 

@@ -281,6 +281,18 @@ def test_a_reader_follows_a_word_into_the_heads(reader):
 
 
 @needs_browser
+def test_it_opens_cut_in_two_and_what_is_alone_stands_in_the_middle(reader, page):
+    reader.open(page, width=390)
+    assert reader.state()["step"] == SPLIT
+    for width in (750, 358, 288):
+        drawn = reader.draw(step=PROJECT, width=width)
+        cells = [m for m in drawn.marks if m["kind"] == "cell"]
+        above = min(m["y"] for m in cells)
+        below = drawn.height - max(m["y"] + m["h"] for m in cells)
+        assert abs(above - below) <= 10
+
+
+@needs_browser
 def test_a_caption_has_room_on_a_phone_and_the_stage_stays(reader):
     for width in (750, 358, 288):
         drawn = [

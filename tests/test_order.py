@@ -26,7 +26,7 @@ def test_hands_and_numbers_are_the_code_of_the_robot(layout):
     svg = tree(order.clocks(), layout)
     code = sinusoidal_positions(4, 4, base=100)
     np.testing.assert_allclose(hands(svg), code.reshape(-1, 2), atol=2e-3)
-    numbers = [t.replace("−", "-0") for t in texts(svg) if re.fullmatch(r"(\d|−)\.\d\d", t)]
+    numbers = [t.replace("−", "-") for t in texts(svg) if re.fullmatch(r"−?\d\.\d\d", t)]
     assert numbers == [f"{value:.2f}" for value in code.ravel()]
     assert [word for word in texts(svg) if word in order.TOKENS] == ["I", "am", "a", "robot"]
 
@@ -73,7 +73,7 @@ def test_ways_stand_in_the_order_asked_for_and_nothing_leaves_the_picture(layout
             left = float(text.get("x")) - middle * wide / 2
             assert left >= -1
             assert left + wide <= width + 1
-            assert float(text.get("font-size")) >= (12 if layout == "wide" else 14)
+            assert float(text.get("font-size")) >= (11 if layout == "wide" else 13)
     written = texts(svg)
     assert written.index(order.WAYS["turned"][0]) < written.index(order.WAYS["added"][0])
 

@@ -68,16 +68,16 @@ def ways(*names):
 
 def _clocks_across():
     """Words side by side, each above its clocks and numbers."""
-    drawing, column = Drawing(WIDE), WIDE // len(TOKENS)
+    drawing, column = Drawing(WIDE), 152
     _heading(drawing, 13, 80)
     for position, (token, code) in enumerate(_codes()):
         left = position * column + 1
-        drawing.tokens(left + 28, 62, [token], width=88, height=30, size=13)
+        drawing.tokens(left + 26, 62, [token], width=88, height=30, size=13)
         look = {"anchor": "middle", "muted": True, "size": 13}
-        drawing.text(left + 72, 104, f"position {position}", **look)
+        drawing.text(left + 70, 104, f"position {position}", **look)
         for pair, speed in enumerate(SPEEDS):
-            clock(drawing, left + 36 + 72 * pair, 150, 28, position * speed, arc=True)
-        _numbers(drawing, left, 212, code, width=37, size=12, heads=True)
+            clock(drawing, left + 35 + 70 * pair, 150, 28, position * speed, arc=True)
+        _numbers(drawing, left, 212, code, width=35, size=11, heads=True)
     return drawing.svg(242)
 
 
@@ -91,8 +91,8 @@ def _clocks_down():
         look = {"anchor": "middle", "muted": True, "size": 14}
         drawing.text(32, middle + 16, f"at {position}", **look)
         for pair, speed in enumerate(SPEEDS):
-            clock(drawing, 87 + 46 * pair, middle, 21, position * speed, arc=True)
-        _numbers(drawing, 160, middle - 13, code, width=42, size=14, heads=position == 0)
+            clock(drawing, 84 + 44 * pair, middle, 19, position * speed, arc=True)
+        _numbers(drawing, 152, middle - 13, code, width=44, size=13, heads=position == 0)
     return drawing.svg(124 + 3 * row + 32)
 
 
@@ -128,7 +128,7 @@ def _numbers(drawing, x, y, code, *, width, size, heads):
     drawing.matrix(x, y, [code], "p", width=width, height=28, most=1.0)
     for column, value in enumerate(code):
         middle, look = x + (column + 0.5) * width, {"anchor": "middle", "size": size}
-        number = f"{value:.2f}".replace("-0", "−")  # −.42 fits a cell
+        number = f"{value:.2f}".replace("-", "−")
         drawing.text(middle, y + 14, number, **look)
         if heads:
             drawing.text(middle, y - 12, ("sin", "cos")[column % 2], muted=True, **look)

@@ -38,7 +38,7 @@ class _Layout(NamedTuple):
 
 PAGE = _Layout(
     width=WIDE,
-    height=278,
+    height=290,
     size=13,
     formula=17,
     letters=80,
@@ -46,9 +46,9 @@ PAGE = _Layout(
         "X": (42, 92), "Z": (42, 202),
         "WQ": (116, 92, 44, 28), "WK": (116, 164, 44, 28), "WV": (116, 240, 44, 28),
         "Q": (188, 92), "K": (188, 164), "V": (188, 240),
-        "compare": (264, 128, 70, 40), "scale": (336, 128, 54, 30), "mask": (396, 128, 46, 30),
-        "softmax": (462, 128, 66, 30), "A": (462, 186), "mix": (462, 240, 66, 28),
-        "Y": (554, 240), "M": (396, 80),
+        "compare": (282, 128, 70, 40), "scale": (354, 128, 54, 30), "mask": (414, 128, 46, 30),
+        "softmax": (480, 128, 66, 30), "A": (480, 186), "mix": (480, 240, 66, 28),
+        "Y": (566, 240), "M": (414, 80),
     },
     across=True,
 )  # fmt: skip
@@ -198,13 +198,19 @@ class _Line(Arranged):
     def note(self, name, words, concept=None):
         """A letter and a shape beside a matrix, clear of the wires that lead to it."""
         x, y = self.layout.places[name][:2]
-        left, top, right, _ = self.place(name)
+        left, top, right, bottom = self.place(name)
         look = {"maths": True, "size": self.layout.formula, "concept": concept, "muted": True}
         letter, _, shape = words.partition("  ")
-        if self.layout.across:
-            place = (left - 8, y, "end") if name == "A" else (x, top - 12, "middle")
-            words = words.replace("  ", " ")
-            self.drawing.text(*place[:2], words, anchor=place[2], **look)
+        if self.layout.across:  # apart and smaller, lest they be read as a product
+            one, other = {
+                "A": ((left - 8, y, "end"), (right + 8, y, None)),
+                "Y": ((x, top - 12, "middle"), (x, bottom + 12, "middle")),
+                **dict.fromkeys("QKV", ((left, top - 12, None), (left + 22, top - 12, None))),
+            }.get(name, ((x, top - 12, "middle"), None))
+            self.drawing.text(*one[:2], letter, anchor=one[2], **look)
+            if shape:
+                look |= {"size": 14, "concept": None}
+                self.drawing.text(*other[:2], shape, anchor=other[2], **look)
         elif name == "Y":
             self.drawing.text(right + 8, y, letter, **look)
             self.drawing.text(left - 8, y, shape, anchor="end", **look)

@@ -26,7 +26,7 @@ nlp104.share("evolution", ({ sum, range, transpose, multiply, softmax }) => {
     const scores = step ? scored(step, Q, K) : additive(Q, X, weights);
     const A = scores.map(softmax);
     const kernels = { WQ, WK: projects ? WK : null, WV: projects ? WV : null };
-    return { Q, K, V, ...kernels, A, Y: multiply(A, V) };
+    return { Q, K, V, ...kernels, scores, A, Y: multiply(A, V) };
   }
 
   // What is asked, and the names of its rows: in version 5 every word asks.

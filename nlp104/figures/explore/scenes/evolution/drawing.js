@@ -6,12 +6,18 @@ nlp104.share("evolution", ({ most, write, area, label, token, matrix }) => {
   const HIGH = 30; // a row
   const NOUN = 26; // a row of votes
   const TOP = 30;
-  const NAMED = 56; // X below the names of its columns
+  const NAMED = 56; // the names of its columns above X, or above the queries that it meets
+  const APART = 26; // queries above X
+  const SCORE = 44; // the width of a score
 
   // How large everything is.
-  function measures(width) {
+  function measures(width, count) {
     const slim = width < 560;
     const sizes = { slim, pill: slim ? 66 : 72, size: slim ? 12 : 13 };
+    if (count < 5) {
+      const room = width - sizes.pill - 2 * SCORE - 18;
+      return { ...sizes, column: Math.min(20, Math.floor(room / 8)) };
+    }
     if (width < 320) return { ...sizes, tiny: 8, wide: 9, column: 8 };
     // As wide as three projections beside them leave room for.
     const column = slim ? Math.max(9, Math.min(13, Math.floor((width - 232) / 8))) : 12;
@@ -28,12 +34,13 @@ nlp104.share("evolution", ({ most, write, area, label, token, matrix }) => {
   // On a phone what follows moves up where a version has no projections, and the room for them is
   // left at the end.
   function layout({ step, count, rows, depth }, width) {
-    const sizes = measures(width);
+    const sizes = measures(width, count);
     const { slim, pill, tiny } = sizes;
     const largest = mostRows(count);
     const reserved = count > 4 ? depth * tiny + (slim ? 34 : 40) : 0;
-    const lowest = Math.max(NAMED, TOP + reserved);
-    const inputs = slim && step < 4 ? NAMED : lowest;
+    const asked = step < 4 ? rows * HIGH + APART : 0;
+    const lowest = Math.max(NAMED + Math.min(2, largest) * HIGH + APART, TOP + reserved);
+    const inputs = slim && step < 4 ? NAMED + asked : lowest;
     const x = slim ? 0 : Math.min(386, width - 312);
     const y = slim ? inputs + WORDS * HIGH + (count > 6 ? 40 : 34) : TOP;
     const below = y + 26;
@@ -42,7 +49,7 @@ nlp104.share("evolution", ({ most, write, area, label, token, matrix }) => {
     const spare = lowest - inputs + (largest - rows) * HIGH;
     return {
       ...sizes,
-      inputs: { x: pill + 4, y: inputs },
+      inputs: { x: pill + 4, y: inputs, top: inputs - asked },
       weights: {
         ...{ x, y, below },
         start: x + pill + 6,
@@ -68,7 +75,7 @@ nlp104.share("evolution", ({ most, write, area, label, token, matrix }) => {
     if (column < 12) return null;
     const look = { size: 12, muted: true, slant: -72 };
     return features.map((name, j) =>
-      label(`f${j}`, inputs.x + (j + 0.5) * column + 3, inputs.y - 6, name, look),
+      label(`f${j}`, inputs.x + (j + 0.5) * column + 3, inputs.top - 9, name, look),
     );
   }
 
@@ -76,14 +83,54 @@ nlp104.share("evolution", ({ most, write, area, label, token, matrix }) => {
     const { X, words, place } = view;
     const { pill, size, column } = place;
     const { x, y } = place.inputs;
+    const look = { w: column, h: HIGH, max: 1, digits: 0, size: 12, numbers: column > 13 };
     return [
       words.map((word, i) => {
         const at = { x: 0, y: y + i * HIGH + 3, w: pill, h: HIGH - 6 };
         return token(`x${i}`, at, { word, size });
       }),
       named(view),
-      matrix("X", X, { x, y, w: column, h: HIGH, max: 1, numbers: false }),
+      matrix("X", X, { x, y, ...look }),
       symbol("lX", x - 12, y - 14, "X", { concept: "r", anchor: "end" }),
+    ];
+  }
+
+  // Up to version 3 the queries have X's columns, and stand above them; beside X what it scores.
+  function asked({ step, words, rows, row, looked, depth, place }) {
+    if (step > 3) return null;
+    const { pill, size, column } = place;
+    const { x, y, top } = place.inputs;
+    const wide = depth * column;
+    const from = x + wide + 14;
+    const chips = rows.map((word, i) => {
+      const at = { x: 0, y: top + i * HIGH + 3, w: pill, h: HIGH - 6 };
+      return token(`q${i}`, at, { word, size, chosen: i === row });
+    });
+    const look = { w: column, h: HIGH, concept: "q", max: 8, digits: 0, size: 12 };
+    const best = looked.scores.map((scores) => Math.max(...scores));
+    const numbers = words.map((_, i) =>
+      rows.map((_, r) => {
+        const score = looked.scores[r][i];
+        const at = [from + (r + 1) * SCORE - 8, y + (i + 0.5) * HIGH];
+        const followed = r === row && score === best[r];
+        const told = write(score, step === 1 ? 0 : 1);
+        return label(`e${r},${i}`, ...at, told, { anchor: "end", size, strong: followed });
+      }),
+    );
+    const heads = rows.map((word, r) => {
+      const end = from + (r + 1) * SCORE - 8;
+      return label(`le${r}`, end, y - 12, word, { anchor: "end", size: 12, muted: true });
+    });
+    const name = `score${step === 3 ? "s" : ""}${step > 1 ? " ÷ √8" : ""}`;
+    const above = step === 3 ? y - 30 : y - 12;
+    return [
+      chips,
+      matrix("asked", looked.Q, { x, y: top, ...look, numbers: column > 11 }),
+      symbol("lq", x - 12, top - 14, step === 3 ? "Q" : "q", { concept: "q", anchor: "end" }),
+      label("le", from, above, name, { size: 12, muted: true }),
+      step === 3 && heads,
+      numbers,
+      step === 3 && framed(x + 3, top, wide - 3, 2 * HIGH),
     ];
   }
 
@@ -172,7 +219,6 @@ nlp104.share("evolution", ({ most, write, area, label, token, matrix }) => {
       matrix(`A${head}`, looked.A, look),
       area("row", around, { outline: true, concept: "ink", radius: 7, layer: 2 }),
       NEW[step].includes("weights") && framed(x, below - 2, pill + 6 + WORDS * w, HIGH + 4),
-      step === 3 && framed(x, below - 2, pill, 2 * HIGH + 4),
     ];
   }
 
@@ -203,5 +249,5 @@ nlp104.share("evolution", ({ most, write, area, label, token, matrix }) => {
     return [label("lv", x, y - 16, title, { size, muted: true }), bars];
   }
 
-  return { layout, inputs, projections, weights, votes };
+  return { layout, inputs, asked, projections, weights, votes };
 });

@@ -5,17 +5,17 @@ nlp104.share("heads", ({ range, box }) => {
     box(p.x + j * p.w, p.y + i * p.h, columns * p.w, rows * p.h);
 
   // The words with X, beside it the projections, above them their kernels.
-  function words({ n, d, k, h }, act, width, slim, x) {
+  function words({ n, d, k, h }, act, width, slim, x, top) {
     const gap = slim ? 8 : 24;
     const w = Math.min(40, (width - x - 3 * gap) / (d + 3 * h * k));
-    const high = slim ? 30 : 34;
-    const rows = slim ? [38, 14, 10] : [40, 26, 10];
-    const y = act ? 24 : 24 + d * high + 34;
+    const high = slim ? 34 : 38;
+    const rows = slim ? [42, 14, 10] : [44, 26, 10];
+    const y = act ? top : top + d * high + 34;
     const at = (m) => x + d * w + gap + m * (h * k * w + gap);
     const three = (y, h) => range(3).map((m) => box(at(m), y, w, h));
     return {
       X: box(x, y, w, rows[act]),
-      W: three(24, act ? 0 : high),
+      W: three(top, act ? 0 : high),
       wide: three(y, rows[act]),
       end: y + n * rows[act],
     };
@@ -49,12 +49,21 @@ nlp104.share("heads", ({ range, box }) => {
     return { heads, end: y + (stacked ? 2 * tall + 10 : tall) };
   }
 
+  // The first band, while it is alone, stands in the middle of the room that the others need.
   function layout(sizes, act, width) {
+    const alone = place(sizes, act, width, 24);
+    if (act) return alone;
+    const others = [1, 2].map((later) => place(sizes, later, width, 24).height);
+    const free = Math.max(...others) - alone.height;
+    return place(sizes, act, width, 24 + Math.max(0, free / 2));
+  }
+
+  function place(sizes, act, width, from) {
     const { n, d, k, h } = sizes;
     const slim = width < 560;
     const pill = slim ? 44 : 62;
     const x = pill + 4;
-    const top = words(sizes, act, width, slim, x);
+    const top = words(sizes, act, width, slim, x, from);
     const under = top.end + (act === 1 ? 36 : 28);
     const middle = pair(sizes, act, width, slim, under);
     const w = Math.min(68, (width - x - 34) / (d + h * k));

@@ -66,7 +66,7 @@ nlp104.scene("heads", (data, { range, heads }) => {
 
   return {
     lead: "Follow a word through both heads, tap any number, then switch to the wrong cut.",
-    start: { reshape: "right", word: 0, follow: third, cell: "" },
+    start: { step: STEPS.split, reshape: "right", word: 0, follow: third, cell: "" },
     keep: ["reshape", "word", "follow"],
     chapters,
     options: [

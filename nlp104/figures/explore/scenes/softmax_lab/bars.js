@@ -4,7 +4,7 @@ nlp104.share("softmax_lab", ({ tidy, write, area, token, line, step }) => {
     const { text } = nlp104.softmax_lab;
     const { slim, panel, high, state, samples } = view;
     const { left, y } = view.scoresAt;
-    const title = `scores ${state.scale ? "$q·k / √d$" : "$q·k$"}`;
+    const title = `scores ${state.scale ? "$q·x / √d$" : "$q·x$"}`;
     const sample = {
       word: "another sample",
       size: 13,

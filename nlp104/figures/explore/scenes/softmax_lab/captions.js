@@ -17,15 +17,16 @@ nlp104.share("softmax_lab", ({ write }) => {
     if (view.held) return pulled(view);
     const [entropy, largest, slope] = measured;
     const apart = spread(logits);
+    const before = spread(logits.map((x) => x * by)); // without the scale
     const winner = `**${words[best]}**`;
     const gets = `[a|**${write(largest)}**]`;
     if (view.state.scale)
       return (
         `**d = ${d}.** Divided by **${some(by)}**, the scores lie **${some(apart)}** apart, ` +
-        `${by > 1 ? `not ${some(apart * by)}` : "as before"}. ${winner} gets ${gets}; ` +
+        `${by > 1 ? `not ${some(before)}` : "as before"}. ${winner} gets ${gets}; ` +
         `the steepest slope stays at **${small(slope)}**.`
       );
-    const start = `**d = ${d}.** The scores lie **${some(apart)}** apart. `;
+    const start = `**d = ${d}.** Highest and lowest score lie **${some(apart)}** apart. `;
     const among = `**${write(2 ** entropy, 1)}**`;
     if (largest < 0.6)
       return `${start}Every word keeps a share: it is like choosing among ${among}.`;

@@ -1,7 +1,12 @@
 // Scores, the weights that the softmax makes of them, and what says how sure it is.
 nlp104.share("softmax_lab", ({ sum, softmax, write, tidy, largest }) => {
   const farthest = (row) => Math.max(...row.map(Math.abs));
-  const spread = (row) => Math.max(...row) - Math.min(...row);
+  const places = (x) => (Math.abs(x) < 100 ? 1 : 0);
+  // Between the highest and the lowest, as both are written: a reader may subtract.
+  const spread = (row) => {
+    const told = row.map((x) => Number(x.toFixed(places(x))));
+    return tidy(Math.max(...told) - Math.min(...told));
+  };
   const log = (p) => (p ? Math.log2(p) : 0);
   // Entropy in bits; the largest weight; the largest entry of diag(p) − p pᵀ.
   const measure = (p) => [
@@ -56,7 +61,7 @@ nlp104.share("softmax_lab", ({ sum, softmax, write, tidy, largest }) => {
   // ---------- as text ----------
   const small = (x) =>
     x >= 0.0005 || !x ? write(x, 3) : x.toExponential(0).replace(/e-(.+)/, "·10$^{−$1}$");
-  const some = (x) => write(x, Math.abs(x) < 100 ? 1 : 0);
+  const some = (x) => write(x, places(x));
 
   return { describe, look, pull, spread, small, some };
 });

@@ -193,12 +193,7 @@ nlp104.share("wires", ({ range, plain, write, box, area, label, note, token }) =
   function beside(view) {
     const at = panel(view);
     return {
-      marks: [
-        notes(view),
-        scores(view, at),
-        choices(view, at),
-        translations(view, at),
-      ],
+      marks: [notes(view), scores(view, at), choices(view, at), translations(view, at)],
       bottom: at.bottom,
     };
   }
