@@ -3,10 +3,11 @@
     python -m experiments.blanks --data fra.txt
 
 trains small models to fill in blanks, in sentences of the grammar and in real English ones, and
-tunes them for tasks with few labels. It writes ``grammar.json`` and ``english.json`` to
-``results/blanks``; without ``--data`` only the first. It takes some half an hour of one core. A
-run that was stopped goes on where it was; only the English model, which is kept in no file, is
-trained again. The chapter *Fill in the blank* draws both.
+tunes them for tasks with few labels. It writes ``grammar.json``, ``english.json`` and
+``played.json`` to ``results/blanks``; without ``--data`` only the first. It takes some half an hour
+of one core for the first two, and as long again for the third. A run that was stopped goes on where
+it was; only an English model, which is kept in no file, is trained again. The chapter *Fill in the
+blank* draws all three.
 """
 
 import argparse
@@ -30,7 +31,7 @@ from experiments.blank_models import (
     read,
     rows,
 )
-from experiments.english_blanks import LONGEST, by_neighbours, pairs_swapped, shown
+from experiments.english_blanks import LONGEST, by_neighbours, pairs_swapped, played, shown
 from experiments.grammar_blanks import fillings
 from nlp104.data import grammar
 from nlp104.data.corpus import load_corpus
@@ -51,6 +52,7 @@ AGREEING = 6000  # sentences of all kinds, among which are some with a relative 
 GRAMMAR = {"batch": 64, "peak": 4e-3}
 STEPS = (600, 4000)
 ENGLISH = {"steps": 4000, "batch": 64, "peak": 2e-3}
+PATIENT_READER = ENGLISH | {"steps": 40_000}
 VOCABULARY = 4000
 CHAPTER = (  # what stands in brackets is the blank
     "The ant [avoided] the path because it was too narrow .",
@@ -223,7 +225,6 @@ def of_english(data):
     begun = time.process_time()
     model = read(MODEL | LARGE, ids, mask_id, SEEDS[0], **ENGLISH)
     seconds = time.process_time() - begun
-    said = log_probabilities(model, asked, places, mask_id)
     right = asked[np.arange(len(asked)), places]
     most = Counter(ids[ids >= FIRST].tolist()).most_common(1)[0][0]
     record = {
@@ -238,8 +239,7 @@ def of_english(data):
         "CPU seconds": round(seconds),
         "tuning": TUNING,
         "blanks": len(asked),
-        "loss": round(float(-said[np.arange(len(right)), right].mean()), 4),
-        "accuracy": round(float(np.mean(said.argmax(-1) == right)), 4),
+        **filled(model, asked, places, mask_id),
         "references": {
             "most frequent": round(float(np.mean(right == most)), 4),
             "same neighbours": by_neighbours(ids, asked, places),
@@ -258,6 +258,23 @@ def of_english(data):
             few, labels = pairs_swapped([train[i] for i in order], tokenizer, LABELS[-1], rng)
             record["runs"][str(seed)] = judged(model, few, labels, tested, answers, seed)
             records.write(path, record)
+    path = RESULTS / "played.json"
+    if not path.exists():
+        model = read(MODEL | LARGE, ids, mask_id, SEEDS[0], **PATIENT_READER)
+        found = filled(model, asked, places, mask_id)
+        played_with = {"sentences": played(model, tokenizer), "vocabulary": mask_id}
+        reading = {"command": COMMAND, "reading": PATIENT_READER}
+        records.write(path, reading | found | played_with)
+
+
+def filled(model, asked, places, mask_id):
+    """How well blanks are filled: nats on the right words, and how often they are the likeliest."""
+    said = log_probabilities(model, asked, places, mask_id)
+    right = asked[np.arange(len(asked)), places]
+    return {
+        "loss": round(float(-said[np.arange(len(right)), right].mean()), 4),
+        "accuracy": round(float(np.mean(said.argmax(-1) == right)), 4),
+    }
 
 
 def tables(grammar, english):

@@ -1,12 +1,13 @@
 """Blanks in real English sentences: where they are, what a model puts there, and simple answers."""
 
+import itertools
 from collections import Counter
 
 import numpy as np
 
-from experiments.blank_models import log_probabilities, rows
+from experiments.blank_models import FIRST, log_probabilities, rows
 
-__all__ = ["LONGEST", "by_neighbours", "pairs_swapped", "shown"]
+__all__ = ["LONGEST", "by_neighbours", "pairs_swapped", "played", "shown"]
 
 LONGEST, DRAWN = 24, 10  # tokens of a sentence, examples
 SHORT = 16  # tokens of a sentence with swapped words, and a start
@@ -22,6 +23,13 @@ WRITTEN = (
     "[Would] you like to dance with me?",
     "[Do] you like this song?",
 )
+PLAYED = {  # to hide words of: a name, the sentence, and the places that are hidden at first
+    "piano": ("Can you play the piano?", (4,)),
+    "coffee": ("I want to drink a cup of coffee.", (7,)),
+    "books": ("There are two books on the table.", (1,)),
+    "school": ("He went to school yesterday.", (1,)),
+    "tall": ("She is as tall as her sister.", (3,)),
+}
 
 
 def swapped(sentence, rng):
@@ -72,15 +80,50 @@ def shown(model, tokenizer, sentences, rng):
             break
     ids, places = map(np.array, zip(*(place_of(t, tokenizer) for t in texts), strict=True))
     said = log_probabilities(model, ids, places, tokenizer.vocabulary_size)
-    found = []
-    for text, row in zip(texts, said, strict=True):
-        best = row.argsort()[::-1][:5]
-        names = [tokenizer.id_to_token(i).strip("▁") for i in best]
-        fills = [
-            [name, round(float(np.exp(row[i])), 4)] for name, i in zip(names, best, strict=True)
-        ]
-        found.append({"text": text, "fills": fills})
+    return [
+        {"text": text, "fills": likeliest(row, tokenizer)}
+        for text, row in zip(texts, said, strict=True)
+    ]
+
+
+def played(model, tokenizer, sentences=PLAYED):
+    """What a model says of each sentence, whichever one or two words are hidden from it.
+
+    For `nlp104.figures.explore.blanks`, which tells what is in it.
+    """
+    mask_id, found = tokenizer.vocabulary_size, []
+    for name, (text, opens) in sentences.items():
+        (ids,) = rows(tokenizer, [text], LONGEST)
+        tokens = [tokenizer.id_to_token(i) for i in ids[ids >= FIRST]]
+        words = [place for place, token in enumerate(tokens) if token.startswith("▁")]
+        choices = [*itertools.combinations(words, 1), *itertools.combinations(words, 2)]
+        asked = [(choice, place + 1) for choice in choices for place in choice]  # behind a start
+        hidden = np.tile(ids, (len(asked), 1))
+        for row, (choice, _) in zip(hidden, asked, strict=True):
+            row[np.array(choice) + 1] = mask_id
+        said = log_probabilities(model, hidden, np.array([place for _, place in asked]), mask_id)
+        said[:, :FIRST] = -np.inf  # those are no words
+        said -= np.logaddexp.reduce(said, axis=-1, keepdims=True)
+        answers = {}
+        for (choice, place), row in zip(asked, said, strict=True):
+            own = row[ids[place]]
+            answer = {
+                "best": likeliest(row, tokenizer),
+                "own": round(float(np.exp(own)), 4),
+                "place": 1 + int((row > own).sum()),
+            }
+            answers.setdefault(",".join(map(str, choice)), []).append(answer)
+        words = [token.strip("▁") for token in tokens]
+        found.append({"name": name, "words": words, "opens": list(opens), "answers": answers})
     return found
+
+
+def likeliest(row, tokenizer, count=5):
+    """The likeliest words with their probabilities."""
+    return [
+        [tokenizer.id_to_token(i).strip("▁"), round(float(np.exp(row[i])), 4)]
+        for i in row.argsort()[::-1][:count]
+    ]
 
 
 def by_neighbours(ids, asked, places):

@@ -2,6 +2,7 @@
 
 import json
 
+import keras
 import numpy as np
 import pytest
 
@@ -139,6 +140,35 @@ def test_a_blank_is_found_in_its_brackets():
     assert tokenizer.decode(ids[place : place + 1]) == "cat"
     with pytest.raises(ValueError, match="one token"):
         english_blanks.place_of("a cat [zebra] on", tokenizer)
+
+
+def test_what_is_played_with_is_what_the_model_says_of_each_choice():
+    """Against a softmax in NumPy of one row at a time, with the places hidden by hand."""
+    texts = ["the cat sat on a mat .", "a dog saw the cat ."]
+    tokenizer = Tokenizer.train(texts * 3, kind="bpe", vocabulary_size=60)
+    mask_id = tokenizer.vocabulary_size
+    keras.utils.set_random_seed(104)
+    config = {"hidden_dim": 8, "intermediate_dim": 16, "num_heads": 2, "num_layers": 1}
+    config |= {"vocabulary_size": mask_id + 1, "dropout": 0.0, "causal": False}
+    model = LanguageModel.from_config(config)
+    (one,) = english_blanks.played(model, tokenizer, {"cat": (texts[1], (2,))})
+    words = texts[1].split()
+    assert one["words"] == words
+    (ids,) = blank_models.rows(tokenizer, [texts[1]], english_blanks.LONGEST)
+    assert len(one["answers"]) == len(words) + len(words) * (len(words) - 1) // 2
+    for choice, answers in one["answers"].items():
+        places = [int(place) + 1 for place in choice.split(",")]
+        row = ids[None].copy()
+        row[0, places] = mask_id
+        logits = np.array(model(row), "float64")[0, places, :mask_id]
+        logits[:, : blank_models.FIRST] = -np.inf
+        p = np.exp(logits) / np.exp(logits).sum(axis=-1, keepdims=True)
+        for place, answer, shares in zip(places, answers, p, strict=True):
+            assert answer["own"] == pytest.approx(shares[ids[place]], abs=6e-5)
+            assert answer["place"] == 1 + (shares > shares[ids[place]] + 1e-9).sum()
+            np.testing.assert_allclose(
+                [share for _, share in answer["best"]], np.sort(shares)[:-6:-1], atol=6e-5
+            )
 
 
 def test_the_records_hold_all_that_the_readme_tells():

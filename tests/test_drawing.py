@@ -278,7 +278,8 @@ def test_the_map_lights_what_its_topic_names_and_says_so(topic):
     assert seen == spoken
     if not side:
         assert all(is_lit(a) == (a.get("aria-label") in spoken) for a in svg.iter("a"))
-    assert svg.get("aria-label") == f"The Transformer. Lit: {', '.join(parts)}."
+    named = [dict(words).get(name, name) for name in parts]
+    assert svg.get("aria-label") == f"The Transformer. Lit: {', '.join(named)}."
     assert f"You are here: {topic}" in made.html
     assert sentence.split(",")[0] in made.html.replace("&#x27;", "'")
     assert made._repr_mimebundle_()["text/html"] == made.html

@@ -45,6 +45,8 @@ SCENES = (
     "descent",
     "speculative_sampling",
     "brackets",
+    "blanks",
+    "patching",
 )
 WIDTHS = (1280, 782, 390, 320)
 EVIL = "<img src=x onerror='evil = 1'> & \"</script><script>evil = 1</script><!--<script>\""
@@ -55,6 +57,7 @@ def figures(load_once):
     """One of each scene, of the size that chapters have."""
     rng = np.random.default_rng(104)
     kernels = rng.integers(-2, 3, (3, 4, 3))
+    played = json.loads(results.read("blanks/played.json"))
     return {
         "projection": explore.projection(
             rng.integers(0, 3, (5, 4)), kernels, ENGLISH, ("noun", "lives", "verb", "degree")
@@ -73,6 +76,7 @@ def figures(load_once):
                 "like": ("I like the black cat.", "like", "aime"),
             },
         ),
+        "patching": explore.patching(load_once("grammar")),
         "heads": explore.heads(),
         "machine": explore.machine(load_once("grammar"), "The black cat sleeps."),
         "residual": explore.residual(),
@@ -85,6 +89,7 @@ def figures(load_once):
         "bleu": explore.bleu(),
         "descent": explore.descent(),
         "speculative_sampling": explore.speculative_sampling(),
+        "blanks": explore.blanks(played["sentences"], played["vocabulary"]),
         "brackets": explore.brackets(
             {
                 "the cat": ("The black cat sleeps .", "(S (NP DT JJ NN )NP (VP VBZ )VP . )S"),

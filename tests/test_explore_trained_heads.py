@@ -262,6 +262,8 @@ def test_followed_numbers_are_those_of_the_row(reader, figure):
         assert texts["tl0"] == f"{percents.max()}\u00a0%"
         others = [cell for cell in drawn.cells("a") if not cell["key"].startswith(f"w{row},")]
         assert not any(cell["text"] for cell in others)
+        phone = reader.draw(sentence=WIDE, row=row, width=358)  # cells too narrow for a 100
+        assert not any(cell["text"] for cell in phone.cells("a") if cell["key"][0] == "w")
 
 
 @needs_browser

@@ -54,6 +54,15 @@ TOPICS = {
         EVERYTHING,
         "English words go in on the left, French words come out on the right.",
     ),
+    "your own sentences": Topic(
+        EVERYTHING,
+        "Other sentences go in and come out; nothing in between has to be changed.",
+        words=(
+            ("English", "your sentences"),
+            ("French so far", "written so far"),
+            ("next word", "next word"),
+        ),
+    ),
     "words": Topic(
         ("embedding",), "Every word is looked up in a table, and becomes a row of numbers."
     ),
@@ -95,6 +104,10 @@ TOPICS = {
     "decoding": Topic(
         ("next word", "French so far"),
         "One word comes out at the top, goes in again at the bottom, and the next one follows.",
+    ),
+    "judging": Topic(
+        ("next word",),
+        "What came out at the top is compared with what a person wrote.",
     ),
     "the left stack alone": Topic(
         (*STACK, "self-attention"),
@@ -256,5 +269,6 @@ def _draw(topic, folder):
         end, beside = RIGHT + BOX / 2, WIDTH - 3
         loop = [(end, 9), (beside, 9), (beside, foot + 74), (end, foot + 74)]
         drawing.wire(loop, "r", strong=True)
-    label = f"The Transformer. Lit: {', '.join(lit)}."
+    named = [dict(words_here).get(name, name) for name in lit]
+    label = f"The Transformer. Lit: {', '.join(named)}."
     return drawing.svg(foot + 84, label, role="group")  # it holds links

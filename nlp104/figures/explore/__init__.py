@@ -9,6 +9,7 @@ A scene is a folder of `scenes`, such as `scenes/projection`: a pure function of
 of them draw with, their frame and their player are in the folder `player`.
 """
 
+from nlp104.figures.explore.blanks import blanks
 from nlp104.figures.explore.bleu import bleu
 from nlp104.figures.explore.brackets import brackets
 from nlp104.figures.explore.decoding import decoding
@@ -19,6 +20,7 @@ from nlp104.figures.explore.family_tree import family_tree
 from nlp104.figures.explore.heads import heads
 from nlp104.figures.explore.machine import machine
 from nlp104.figures.explore.masked_attention import masked_attention
+from nlp104.figures.explore.patching import patching
 from nlp104.figures.explore.paths import paths
 from nlp104.figures.explore.pipeline import pipeline
 from nlp104.figures.explore.positions import positions
@@ -33,6 +35,7 @@ from nlp104.figures.explore.wires import wires
 from nlp104.figures.explore.word_map import word_map
 
 __all__ = [
+    "blanks",
     "bleu",
     "brackets",
     "decoding",
@@ -43,6 +46,7 @@ __all__ = [
     "heads",
     "machine",
     "masked_attention",
+    "patching",
     "paths",
     "pipeline",
     "positions",

@@ -5,11 +5,12 @@ nlp104.share("bleu", ({ area, label, token }) => {
 
   function layout({ reference, all }, width) {
     const slim = width < 560;
-    const below = width < 790; // the shares
-    const word = slim ? Math.min(92, Math.floor((width - 130) / 2)) : 112;
+    const below = width < 640; // the shares
+    const beside = slim ? 14 : width < 790 ? 32 : 44;
+    const word = slim ? Math.min(92, Math.floor((width - 130) / 2)) : width < 790 ? 100 : 112;
     const lane = slim ? 8 : 12;
     const gap = slim ? 12 : 26;
-    const left = 2 * word + (slim ? 14 : 44);
+    const left = 2 * word + beside;
     const rows = Math.max(reference.length, ...all.map(({ words }) => words.length));
     const starts = [0, 1, 2, 3].map((n) => left + n * gap + ((n * (n + 1)) / 2) * lane);
     const bottom = TOP + rows * PITCH;

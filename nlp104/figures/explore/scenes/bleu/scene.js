@@ -17,31 +17,34 @@ nlp104.scene("bleu", (data, { area, label, write, bleu }) => {
 
   function result(view) {
     const { hits, shares, brevity, below, width, bottom } = view;
-    const x = below ? 0 : view.starts[3] + 5 * view.lane + 34;
-    const y = below ? bottom + 24 : 44;
+    const x = below ? 0 : view.starts[3] + 4 * view.lane + 30;
+    const y = below ? bottom + 24 : 30;
     const found = (row) => `${row.filter(Boolean).length}/${row.length}`;
     const rows = [
       ...shares.map((share, n) => [`p${n + 1}`, `$p_${n + 1}$`, share, found(hits[n])]),
       ["bp", "BP", brevity, `${view.shown.length}/${reference.length}`],
     ];
-    const start = x + NAMES + 84;
-    const room = Math.min(190, width - start - 48);
+    const pitch = below ? 26 : 50; // beside the groups a bar stands under its numbers
+    const part = x + NAMES + 74;
+    const from = below ? part + 10 : x;
+    const room = below ? Math.min(190, width - from - 48) : Math.min(240, width - x);
+    const end = below ? from + room + 44 : x + room;
     return [
-      rows.map(([key, name, value, part], i) => {
-        const at = y + i * 26;
+      rows.map(([key, name, value, share], i) => {
+        const at = y + i * pitch;
         return [
           label(`${key} word`, x, at, WORDS[i], { size: 13, muted: true }),
           label(`${key} name`, x + NAMES, at, name, { size: 14 }),
-          label(`${key} part`, start - 10, at, part, { size: 13, anchor: "end", muted: true }),
+          label(`${key} part`, part, at, share, { size: 13, anchor: "end", muted: true }),
           area(
             `${key} bar`,
-            { x: start, y: at - 6, w: Math.max(1, room * value), h: 12 },
+            { x: from, y: below ? at - 6 : at + 12, w: Math.max(1, room * value), h: 12 },
             { concept: "ink", strength: key === "bp" ? 0.35 : 0.8, radius: 3, layer: 1 },
           ),
-          label(`${key} value`, start + room + 10, at, write(value), { size: 13 }),
+          label(`${key} value`, end, at, write(value), { size: 13, anchor: "end" }),
         ];
       }),
-      label("score", x, y + 5 * 26 + 16, `BLEU **${write(view.bleu, 1)}**`, { size: 20 }),
+      label("score", x, y + 5 * pitch + 16, `BLEU **${write(view.bleu, 1)}**`, { size: 20 }),
     ];
   }
 

@@ -96,15 +96,16 @@ nlp104.share("decoding", ({ range, write, cell, area, note, token, line, decodin
     });
   }
 
-  function names({ width, slim, many, slotName, sumName }) {
+  // A sum has a name as soon as there is one.
+  function names({ width, slim, open, many, slotName, sumName }) {
     const title = many && slim ? "below: the sum" : "sum";
     const cached = ["keys", "values"].map((name, i) =>
       note(CACHED[i], ...slotName(i), name, { concept: CACHED[i] }),
     );
     return [
       !many && cached,
-      note("sums", ...sumName, title, { anchor: slim ? "end" : "start", muted: true }),
-      slim && !many && note("logs", width - 58, sumName[1], "log p", QUIET),
+      !open && note("sums", ...sumName, title, { anchor: slim ? "end" : "start", muted: true }),
+      slim && !open && !many && note("logs", width - 58, sumName[1], "log p", QUIET),
     ];
   }
 

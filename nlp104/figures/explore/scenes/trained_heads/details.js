@@ -18,6 +18,7 @@ nlp104.share("trained_heads", ({ range, area, label, token, cell }) => {
     const word = view.rows[i];
     const followed = i === view.row;
     const y = top + i * h;
+    const written = followed && w >= 24; // narrower, 100 would lie on its neighbours
     const name = { size: 12, anchor: "end", strong: followed };
     const cells = view.map[i].map((weight, k) => {
       const hidden = view.future(i, k);
@@ -28,7 +29,7 @@ nlp104.share("trained_heads", ({ range, area, label, token, cell }) => {
         size: 12,
         opacity: view.silent && !followed ? 0.45 : 1,
         hidden,
-        text: followed && weight && !hidden ? `${weight}` : "",
+        text: written && weight && !hidden ? `${weight}` : "",
         act: `row:${i}`,
         at: `row:${i}:${k}`,
         pressed: followed,

@@ -1,0 +1,105 @@
+// The sentence as words to tap, and below it, for each blank, bars of what could stand there.
+nlp104.share("blanks", ({ area, label, line, token }) => {
+  const PILL = 32; // pixels: the height of a word
+  const ROW = 24; // of a bar
+  const GAP = 6;
+
+  // The words in lines.
+  function lines(words, width, size) {
+    let [x, y] = [0, 0];
+    return words.map((word) => {
+      const mark = /^\W$/.test(word); // a full stop, which stays with its word
+      const w = mark ? 12 : Math.max(34, 0.6 * size * word.length + 20);
+      if (mark) x -= GAP;
+      else if (x + w + 12 > width) [x, y] = [0, y + PILL + GAP];
+      const place = { x, y, w, h: PILL };
+      x += w + GAP;
+      return place;
+    });
+  }
+
+  // On a phone one below the other, else side by side; a single one has all the room.
+  function layout({ words }, width, rows, count) {
+    const slim = width < 560;
+    const places = lines(words, width, slim ? 14 : 15);
+    const top = places.at(-1).y + PILL + 26;
+    const tall = 26 + ROW * rows + 18; // of the bars of one blank
+    const [across, down] = slim ? [1, Math.max(1, count)] : [Math.max(1, count), 1];
+    const wide = (width - 32 * (across - 1)) / across;
+    const legend = top + down * tall;
+    return { slim, places, top, tall, width, wide, across, legend, height: legend + 8 };
+  }
+
+  function word(view, text, i) {
+    const { sentence, places, blanks, slim, can } = view;
+    const number = blanks.findIndex(({ at }) => at === i);
+    const hidden = number >= 0;
+    const size = slim ? 14 : 15;
+    if (!can(sentence, i)) return token(`word ${i}`, places[i], { word: text, size, bare: true });
+    const name = blanks.length > 1 ? `${number + 1}` : "?";
+    return [
+      token(`word ${i}`, places[i], {
+        word: hidden ? name : text,
+        size,
+        dashed: hidden,
+        muted: hidden,
+        act: `hide:${i}`,
+        at: `w:0:${i}`,
+        first: hidden ? number === 0 : !blanks.length && i === 0,
+        pressed: hidden,
+        says: hidden ? `${name}: ${text} is hidden` : `${text} can be seen`,
+      }),
+      hidden && area(`ring ${i}`, places[i], { concept: "v", outline: true, radius: 10, layer: 2 }),
+    ];
+  }
+
+  function bar(view, x, y, unit, key, { word: text, share, own, before }) {
+    const { percent, slim } = view;
+    const left = x + (slim ? 92 : 104);
+    const w = Math.max(1.5, unit * share);
+    return [
+      label(`${key} word`, left - 8, y, text, { anchor: "end", strong: own }),
+      area(
+        `${key} bar`,
+        { x: left, y: y - 7, w, h: 14 },
+        { concept: "v", strength: 0.6, radius: 3 },
+      ),
+      before !== undefined &&
+        line(`${key} before`, `M${left + unit * before} ${y - 10}v20`, {
+          concept: "ink",
+          width: 2,
+          layer: 2,
+        }),
+      label(`${key} share`, left + unit * Math.max(share, before ?? 0) + 8, y, percent(share), {
+        strong: own,
+      }),
+    ];
+  }
+
+  // Bars for one blank; above them the word that stood there.
+  function panel(view, { own, rows }, k) {
+    const { slim, top, tall, wide, across, blanks, scale } = view;
+    const [x, y] = across === 1 ? [0, top + k * tall] : [k * (wide + 32), top];
+    const unit = (wide - (slim ? 92 : 104) - 58) / scale;
+    const name = blanks.length > 1 ? `Blank ${k + 1}` : "The blank";
+    return [
+      label(`panel ${k}`, x, y, `**${name}**, where “${own}” stood`),
+      rows.map((row, i) => bar(view, x, y + 28 + i * ROW, unit, `bar ${k} ${i}`, row)),
+    ];
+  }
+
+  // What the marks in the bars mean.
+  const legend = ({ blanks, legend: y }) =>
+    blanks.length > 1 && [
+      line("legend", `M5 ${y - 9}v18`, { concept: "ink", width: 2 }),
+      label("legend words", 14, y, "with the other word seen", { muted: true }),
+    ];
+
+  const draw = (view) => [
+    view.sentence.words.map((text, i) => word(view, text, i)),
+    view.blanks.map((blank, k) => panel(view, blank, k)),
+    legend(view),
+  ];
+
+  return { layout, draw };
+});
