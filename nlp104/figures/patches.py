@@ -209,18 +209,18 @@ def _places(width, size, similarity, columns, title):
     """One map for each place, where the place is; below them what filled and outlined means."""
     drawing, rows = Drawing(width), len(similarity) // columns
     cell = {"width": 40, "height": 20}  # a patch is twice as wide as high
-    wide, high = columns * cell["width"], rows * cell["height"]
-    step = wide + 40, high + 40
-    left, head = (width - columns * step[0] + 40) / 2, 34
+    gap, left = (70, 0) if width == WIDE else (40, 4)
+    step = columns * cell["width"] + gap, rows * cell["height"] + 40
+    across, head = int((width + gap) // step[0]), 34
     drawing.text(0, 12, title, strong=True, size=size + 2)
     for place, alike in enumerate(similarity):
-        row, column = divmod(place, columns)
-        x, y = left + step[0] * column, head + step[1] * row
+        x, y = left + step[0] * (place % across), head + step[1] * (place // across)
         drawing.text(x, y + 8, f"place {place + 1}", muted=True, size=size)
         drawing.matrix(x, y + 20, alike.reshape(rows, columns), "p", most=1.0, **cell)
+        row, column = divmod(place, columns)
         own = {"x": x + cell["width"] * column, "y": y + 20 + cell["height"] * row}
         drawing.add("rect", **own, **cell, rx=4, class_="outline s-ink", stroke_width=1.5)
-    foot = head + rows * step[1]
+    foot = head + -(-len(similarity) // across) * step[1]
     for x, value, words in ((left, 1.0, "alike"), (left + step[0], -1.0, "opposed")):
         drawing.cell(x, foot, value, "p", **cell, most=1.0)
         drawing.text(x + cell["width"] + 6, foot + cell["height"] / 2, words, size=size)
@@ -231,8 +231,8 @@ def _copies(width, images, title):
     """Three rows of three; the middle one is the image itself."""
     drawing, size = Drawing(width), 8
     pitch = 8 * size + 24
-    left, head = (width - 3 * pitch + 24) / 2, 38
-    drawing.text(left - 10 if width == WIDE else 0, 12, title, strong=True, size=15)
+    left, head = (0 if width == WIDE else (width - 3 * pitch + 24) / 2), 38
+    drawing.text(0, 12, title, strong=True, size=15)
     for number, image in enumerate(images):
         row, column = divmod(number, 3)
         x, y = left + pitch * column, head + pitch * row

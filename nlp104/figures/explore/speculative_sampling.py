@@ -13,7 +13,7 @@ DRAFTS = {  # q, what a draft may say
     "no idea": (1 / 3, 1 / 3, 1 / 3),
     "the same": MODEL,
 }
-TITLE = "Kept, or drawn again"
+TITLE = "Kept, or replaced"
 ALT = (
     "Three columns, for a, b and c. Of the draft's guesses are kept {kept}: together {share:.0%}. "
     "The rest is refused: {over}. As much is drawn instead: {lack}. Together that is {out}, as the "

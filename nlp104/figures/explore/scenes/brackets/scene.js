@@ -29,7 +29,7 @@ nlp104.scene("brackets", (data, { brackets, range, limit }) => {
       };
     },
     option(state) {
-      state.step = brackets.last(of(state));
+      state.step = 0; // to be read
     },
     press(state, [, step]) {
       state.step = Number(step);

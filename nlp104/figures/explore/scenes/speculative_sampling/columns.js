@@ -64,25 +64,30 @@ nlp104.share("speculative_sampling", ({ area, label, line, token, write }) => {
     ];
   }
 
-  // The draft's probability, with a handle as wide as a finger.
+  // The draft's probability, with a handle as wide as a finger: in the middle of what it guesses,
+  // and once that is cut up, at the left edge.
   function guess(view, i) {
-    const { bar, unit, ground, q, tokens, state } = view;
+    const { bar, unit, ground, q, out, tokens, state, step } = view;
     const x = middle(view, i);
     const y = ground - unit * q[i];
+    const left = x - bar / 2;
+    const [at, wide, grip] = step ? [left - 8, 16, [left - 22, 44]] : [x - 14, 28, [left, bar]];
     return [
-      label(`q ${i} number`, x, y - 15, `q ${write(q[i])}`, {
-        anchor: "middle",
-        concept: "draft",
-        strong: true,
-      }),
+      step > 0 && line(`q ${i}`, `M${left} ${y}h${bar}`, { concept: "draft", layer: 2 }),
+      (!step || unit * (q[i] - (step < 3 ? view.p[i] : out[i])) > 24) &&
+        label(`q ${i} number`, x + (step ? 6 : 0), y - (step ? 12 : 15), `q ${write(q[i])}`, {
+          anchor: "middle",
+          concept: "draft",
+          strong: true,
+        }),
       area(
         `knob ${i}`,
-        { x: x - 14, y: y - 5, w: 28, h: 10 },
+        { x: at, y: y - 5, w: wide, h: 10 },
         { concept: "draft", radius: 5, layer: 2 },
       ),
       area(
         `grip ${i}`,
-        { x: x - bar / 2, y: y - 22, w: bar, h: 44 },
+        { x: grip[0], y: y - 22, w: grip[1], h: 44 },
         {
           strength: 0,
           layer: 2,
@@ -104,7 +109,7 @@ nlp104.share("speculative_sampling", ({ area, label, line, token, write }) => {
         ? piece(view, `kept ${i}`, i, 0, kept[i], KEPT, kept[i] && write(kept[i]))
         : piece(view, `kept ${i}`, i, 0, q[i], GUESSED, ""),
       level(view, i),
-      !step && guess(view, i),
+      guess(view, i),
       step === 3 &&
         label(`out ${i}`, x, ground + 40, `${slim ? "" : "out "}**${write(out[i])}**`, {
           anchor: "middle",

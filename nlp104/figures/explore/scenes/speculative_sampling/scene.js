@@ -1,7 +1,7 @@
 // A draft's guesses are kept or refused, and what is drawn instead makes up for what it lacks.
 nlp104.scene("speculative_sampling", (data, { speculative_sampling }) => ({
-  lead: "What becomes of a draft's guesses? Step through it; or choose another draft, or pull one.",
-  start: { step: 0, draft: 0, again: false, hand: "", token: 1 },
+  lead: "Pull the draft by a handle: does what comes out stay the model's? Or step back.",
+  start: { step: 3, draft: 0, again: false, hand: "", token: 1 },
   keep: ["again"],
   chapters: ["guess", "keep", "refuse", "draw"],
   options: [
