@@ -23,12 +23,12 @@ WRITTEN = (
     "[Would] you like to dance with me?",
     "[Do] you like this song?",
 )
-PLAYED = {  # to hide words of: a name, the sentence, and the places that are hidden at first
-    "piano": ("Can you play the piano?", (4,)),
-    "coffee": ("I want to drink a cup of coffee.", (7,)),
-    "books": ("There are two books on the table.", (1,)),
-    "school": ("He went to school yesterday.", (1,)),
-    "tall": ("She is as tall as her sister.", (3,)),
+PLAYED = {  # to hide words of: a name, the sentence, and what is hidden first, and then
+    "piano": ("Can you play the piano?", ((4,), (2, 4))),
+    "coffee": ("I want to drink a cup of coffee.", ((7,), (5, 7))),
+    "books": ("There are two books on the table.", ((1,), (0, 1))),
+    "school": ("He went to school yesterday.", ((1,), (1, 3))),
+    "tall": ("She is as tall as her sister.", ((3,), (2, 3))),
 }
 
 
@@ -114,7 +114,14 @@ def played(model, tokenizer, sentences=PLAYED):
             }
             answers.setdefault(",".join(map(str, choice)), []).append(answer)
         words = [token.strip("▁") for token in tokens]
-        found.append({"name": name, "words": words, "opens": list(opens), "answers": answers})
+        found.append(
+            {
+                "name": name,
+                "words": words,
+                "opens": [list(places) for places in opens],
+                "answers": answers,
+            }
+        )
     return found
 
 

@@ -151,9 +151,9 @@ def test_what_is_played_with_is_what_the_model_says_of_each_choice():
     config = {"hidden_dim": 8, "intermediate_dim": 16, "num_heads": 2, "num_layers": 1}
     config |= {"vocabulary_size": mask_id + 1, "dropout": 0.0, "causal": False}
     model = LanguageModel.from_config(config)
-    (one,) = english_blanks.played(model, tokenizer, {"cat": (texts[1], (2,))})
+    (one,) = english_blanks.played(model, tokenizer, {"cat": (texts[1], ((2,), (1, 2)))})
     words = texts[1].split()
-    assert one["words"] == words
+    assert (one["words"], one["opens"]) == (words, [[2], [1, 2]])
     (ids,) = blank_models.rows(tokenizer, [texts[1]], english_blanks.LONGEST)
     assert len(one["answers"]) == len(words) + len(words) * (len(words) - 1) // 2
     for choice, answers in one["answers"].items():

@@ -11,7 +11,13 @@ from nlp104.figures import explore, results
 
 PLAYED = json.loads(results.read("blanks/played.json"))
 SENTENCES, VOCABULARY = PLAYED["sentences"], PLAYED["vocabulary"]
+STEPS = [(one, places) for one in SENTENCES for places in one["opens"]]
 CHOICES = [(n, choice) for n, one in enumerate(SENTENCES) for choice in one["answers"]]
+
+
+def begins(number):
+    """The first step of a sentence."""
+    return sum(len(one["opens"]) for one in SENTENCES[:number])
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +32,7 @@ def test_each_choice_shows_what_the_model_said(reader, page):
     reader.open(page)
     for number, choice in CHOICES:
         sentence = SENTENCES[number]
-        drawn = reader.draw(step=number, hidden=choice)
+        drawn = reader.draw(step=begins(number), hidden=choice)
         rows, values = [], []
         for place, said in zip(choice.split(","), sentence["answers"][choice], strict=True):
             own = sentence["words"][int(place)]
@@ -45,7 +51,9 @@ def test_each_choice_shows_what_the_model_said(reader, page):
 def test_a_bar_is_as_long_as_its_word_is_likely(reader, page):
     reader.open(page)
     for number, choice in CHOICES[:: len(CHOICES) // 12]:
-        marks = {mark["key"]: mark for mark in reader.draw(step=number, hidden=choice).marks}
+        marks = {
+            mark["key"]: mark for mark in reader.draw(step=begins(number), hidden=choice).marks
+        }
         said = SENTENCES[number]["answers"][choice][0]["best"]
         longs = [marks[f"bar 0 {i} bar"]["w"] for i in range(len(said))]
         shares = np.array([share for _, share in said])
@@ -58,7 +66,7 @@ def test_words_are_hidden_and_come_back(reader, page):
     reader.open(page)
     first = SENTENCES[0]
     places = [int(choice) for choice in first["answers"] if "," not in choice]
-    opened = first["opens"][0]
+    ((opened,), _) = first["opens"]
     one, other = [place for place in places if place != opened][:2]
     assert reader.state() == {"step": 0, "hidden": "first"}
     reader.tap(f"hide:{one}")
@@ -74,15 +82,16 @@ def test_words_are_hidden_and_come_back(reader, page):
 
 
 @needs_browser
-def test_each_sentence_begins_with_its_own_blanks(reader, page):
+def test_the_steps_hide_one_word_and_then_two(reader, page):
     reader.open(page)
     reader.tap("hide:0")
     reader.evaluate("document.querySelector('[title=\"One step on\"]').click()")
     assert reader.state() == {"step": 1, "hidden": "first"}
-    for step, sentence in enumerate(SENTENCES):
+    assert [len(places) for _, places in STEPS] == [1, 2] * len(SENTENCES)
+    for step, (sentence, places) in enumerate(STEPS):
         drawn = reader.draw(step=step, hidden="first")
         own = {row.split("(for ")[1].rstrip(")") for row in drawn.rows}
-        assert own == {sentence["words"][place] for place in sentence["opens"]}
+        assert own == {sentence["words"][place] for place in places}
 
 
 @needs_browser
@@ -99,12 +108,12 @@ def test_what_cannot_be_hidden_is_drawn_all_the_same(reader, page, hidden):
 def test_no_words_lie_on_others(reader, page, width):
     reader.open(page, width=width)
     for number, choice in CHOICES[::3]:
-        clashes, _ = reader.clashes(f"blanks:step={number}&hidden={choice}")
+        clashes, _ = reader.clashes(f"blanks:step={begins(number)}&hidden={choice}")
         assert clashes == [], (SENTENCES[number]["name"], choice)
 
 
 SAID = {"best": [["sleeps", 0.4], ["is", 0.1]], "own": 0.02, "place": 7}
-IT = {"name": "it", "words": ["It", "rains"], "opens": [1], "answers": {"1": [SAID]}}
+IT = {"name": "it", "words": ["It", "rains"], "opens": [[1]], "answers": {"1": [SAID]}}
 
 
 def test_the_words_in_place_of_the_picture():
@@ -119,5 +128,7 @@ def test_the_words_in_place_of_the_picture():
 def test_what_there_is_not_is_refused():
     with pytest.raises(ValueError, match="at least one sentence"):
         explore.blanks([], 4000)
-    with pytest.raises(ValueError, match=r"one of the choices 1\. Received: '0,1', in 'it'"):
-        explore.blanks([IT | {"opens": [1, 0]}], 4000)
+    with pytest.raises(ValueError, match=r"some of the choices 1\. Received: 0,1, in 'it'"):
+        explore.blanks([IT | {"opens": [[1, 0]]}], 4000)
+    with pytest.raises(ValueError, match=r"Received: none, in 'it'"):
+        explore.blanks([IT | {"opens": []}], 4000)

@@ -15,8 +15,8 @@ def blanks(sentences, vocabulary):
 
     Args:
         sentences: dictionaries, such as ``experiments.blanks`` records: ``name``, of the sentence;
-            ``words``, in order; ``opens``, the places that are hidden before the figure is
-            touched; and ``answers``. These have for each choice of one or two places, such as
+            ``words``, in order; ``opens``, the choices of places that the figure itself goes
+            through; and ``answers``. These have for each choice of one or two places, such as
             ``"3"`` and ``"1,3"``, and for each place in it: ``best``, pairs of a word and its
             probability, the likeliest first; ``own``, the probability of the word that stood
             there; and ``place``, its place in the order of all, from 1. A word that stands in no
@@ -27,28 +27,30 @@ def blanks(sentences, vocabulary):
         An object that a notebook displays; ``save(path)`` writes a page of its own.
 
     Raises:
-        ValueError: There is no sentence, or one opens on places of which it has no answers.
+        ValueError: There is no sentence, or one opens on places of which it has no
+            answers.
 
     Example:
         >>> from nlp104.figures import explore
         >>> said = {"best": [["sleeps", 0.4], ["is", 0.1]], "own": 0.02, "place": 7}
-        >>> it = {"name": "it", "words": ["It", "rains"], "opens": [1], "answers": {"1": [said]}}
+        >>> it = {"name": "it", "words": ["It", "rains"], "opens": [[1]], "answers": {"1": [said]}}
         >>> explore.blanks([it], vocabulary=4000).alt
         'It ___ In the blank the model says sleeps 40%, is 10%. rains stood there: 2%, place 7.'
     """
     if not sentences:
         raise ValueError("Expected at least one sentence. Received: none.")
     for one in sentences:
-        if _key(one["opens"]) not in one["answers"]:
+        keys = [_key(places) for places in one["opens"]]
+        if not keys or not set(keys) <= set(one["answers"]):
             raise ValueError(
-                f"Expected `opens` to be one of the choices {', '.join(one['answers'])}. "
-                f"Received: {_key(one['opens'])!r}, in {one['name']!r}."
+                f"Expected `opens` to be some of the choices {'; '.join(one['answers'])}. "
+                f"Received: {'; '.join(keys) or 'none'}, in {one['name']!r}."
             )
     first = sentences[0]
-    words, place = first["words"], first["opens"][0]
-    said = first["answers"][_key(first["opens"])][0]
+    words, opened = first["words"], first["opens"][0]
+    place, said = opened[0], first["answers"][_key(opened)][0]
     alt = ALT.format(
-        text=" ".join("___" if i in first["opens"] else word for i, word in enumerate(words)),
+        text=" ".join("___" if i in opened else word for i, word in enumerate(words)),
         best=", ".join(f"{word} {share:.0%}" for word, share in said["best"]),
         own=words[place],
         share=f"{said['own']:.0%}",
@@ -67,7 +69,7 @@ def _still(sentence, said):
     """The sentence with its first blank, and bars of what could stand there."""
     drawing, x, y, high = Drawing(360), 0, 0, 28
     for place, word in enumerate(sentence["words"]):
-        text = "[blank]" if place in sentence["opens"] else word
+        text = "[blank]" if place in sentence["opens"][0] else word
         wide = 8.4 * len(word) + 16
         if x + wide > 360:
             x, y = 0, y + high

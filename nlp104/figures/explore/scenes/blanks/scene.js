@@ -1,6 +1,10 @@
 // A sentence with one or two blanks: what a masked language model puts there.
 nlp104.scene("blanks", (data, { blanks }) => {
-  const of = ({ step }) => data.sentences[step] ?? data.sentences[0];
+  // Each sentence with one blank, then with more.
+  const steps = data.sentences.flatMap((sentence) =>
+    sentence.opens.map((opens) => ({ ...sentence, opens })),
+  );
+  const of = ({ step }) => steps[step] ?? steps[0];
   const rows =
     1 +
     Math.max(
@@ -11,7 +15,7 @@ nlp104.scene("blanks", (data, { blanks }) => {
   return {
     lead: "Tap a word to hide it from the model, or to show it again. Two can be hidden at once.",
     start: { step: 0, hidden: "first" },
-    chapters: data.sentences.map(({ name }) => name),
+    chapters: steps.map(({ name }) => name),
     draw(state, width) {
       const sentence = of(state);
       const places = blanks.hiddenOf(state, sentence);
