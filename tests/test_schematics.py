@@ -200,7 +200,7 @@ def shapes_of_layers():
         found = []
         for array in (weights, output):
             sizes = ops.convert_to_numpy(array).shape[1:]
-            found.append(" × ".join(names[size] for size in sizes if size != heads))
+            found.append(f"[{', '.join(names[size] for size in sizes if size != heads)}]")
         yield found
 
 
@@ -213,12 +213,12 @@ def test_shapes_are_those_of_the_layers(layout):
             shown[letter] = written[written.index(letter) + 1]
         output = output.replace("dk", "dv")
         assert (shown[letters[1]], shown[letters[2]]) == (weights, output)
-        queries = ("dq", "d", "d", "nQ × d", "nQ × dk", "n × dk", "n × dk")
+        queries = ("[dq]", "[d]", "[d]", "[nQ, d]", "[nQ, dk]", "[n, dk]", "[n, dk]")
         assert shown[letters[0]] == queries[number]
-        assert "n × d" in written  # X
+        assert "[n, d]" in written  # X
         kept = [text for text in written if text in ("K", "V")]
         assert kept == (["K", "V"] if number > 3 else [])
-    assert "n × h dv" in written
+    assert "[n, h dv]" in written
 
 
 def test_rows_of_matrices_are_queries_and_words(layout):

@@ -42,7 +42,7 @@ class _Layout(NamedTuple):
 
 
 PAGE = _Layout(WIDE, 13, (0, 228, 104), 130, 156, 128, 346, "words in common", 424, 516, 96)
-PHONE = _Layout(NARROW, 14, (14, 88, 92), 4, 14, 124, 157, "hits", 174, 254, 140)
+PHONE = _Layout(NARROW, 14, (14, 88, 92), 4, 14, 124, 157, "in common", 174, 254, 154)
 
 
 def fits():
@@ -102,7 +102,7 @@ def _draw(title, sentence, weights, at):
     above = x + length > at.keys  # the query stands above the keys, not left of them
     start = [(x, y)] if above else [(x + length, y)]
     words(at.keys + at.key / 2, at.top - 14, "key: title", concept="k")
-    words(at.fit, at.top - 14, at.heading, muted=True)
+    words(at.fit, at.top - (32 if above else 14), at.heading, muted=True)
     words(at.weight + SHARE / 2, at.top - 14, "weight", concept="a")
     words(at.value + wide / 2, at.top - 14, "value: film", concept="v")
     for number, (name, score) in enumerate(zip(FILMS, fits(), strict=True)):

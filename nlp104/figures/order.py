@@ -69,15 +69,15 @@ def ways(*names):
 def _clocks_across():
     """Words side by side, each above its clocks and numbers."""
     drawing, column = Drawing(WIDE), 152
-    _heading(drawing, 13, 80)
+    _heading(drawing, 13, 90)
     for position, (token, code) in enumerate(_codes()):
-        left = position * column + 1
-        drawing.tokens(left + 26, 62, [token], width=88, height=30, size=13)
+        left = position * column
+        drawing.tokens(left + 28, 62, [token], width=88, height=30, size=13)
         look = {"anchor": "middle", "muted": True, "size": 13}
-        drawing.text(left + 70, 104, f"position {position}", **look)
+        drawing.text(left + 72, 104, f"position {position}", **look)
         for pair, speed in enumerate(SPEEDS):
-            clock(drawing, left + 35 + 70 * pair, 150, 28, position * speed, arc=True)
-        _numbers(drawing, left, 212, code, width=35, size=11, heads=True)
+            clock(drawing, left + 36 + 72 * pair, 150, 28, position * speed, arc=True)
+        _numbers(drawing, left, 212, code, width=36, size=11, heads=True)
     return drawing.svg(242)
 
 
@@ -87,12 +87,12 @@ def _clocks_down():
     _heading(drawing, 14, 40)
     for position, (token, code) in enumerate(_codes()):
         middle = 124 + position * row
-        drawing.tokens(0, middle - 25, [token], width=64, height=30, size=14)
+        drawing.tokens(0, middle - 25, [token], width=58, height=30, size=14)
         look = {"anchor": "middle", "muted": True, "size": 14}
-        drawing.text(32, middle + 16, f"at {position}", **look)
+        drawing.text(29, middle + 16, f"at {position}", **look)
         for pair, speed in enumerate(SPEEDS):
-            clock(drawing, 84 + 44 * pair, middle, 19, position * speed, arc=True)
-        _numbers(drawing, 152, middle - 13, code, width=44, size=13, heads=position == 0)
+            clock(drawing, 80 + 39 * pair, middle, 18, position * speed, arc=True)
+        _numbers(drawing, 140, middle - 13, code, width=47, size=13, heads=position == 0)
     return drawing.svg(124 + 3 * row + 32)
 
 
@@ -129,7 +129,12 @@ def _numbers(drawing, x, y, code, *, width, size, heads):
     for column, value in enumerate(code):
         middle, look = x + (column + 0.5) * width, {"anchor": "middle", "size": size}
         number = f"{value:.2f}".replace("-", "−")
-        drawing.text(middle, y + 14, number, **look)
+        if value < 0:  # wider by its sign: it shall not touch the rim
+            place = {"x": middle, "y": y + 14, "dy": "0.35em"}
+            room = {"textLength": 2.65 * size, "lengthAdjust": "spacingAndGlyphs"}
+            drawing.add("text", number, font_size=size, text_anchor="middle", **place, **room)
+        else:
+            drawing.text(middle, y + 14, number, **look)
         if heads:
             drawing.text(middle, y - 12, ("sin", "cos")[column % 2], muted=True, **look)
 

@@ -145,7 +145,7 @@ class _Schematic(Arranged):
                 self.matrix(name)
         if "WO" in self.new:
             x, bottom = self.side("WO", "bottom")
-            self.note(x - 8, bottom + 12, "end", "n × h d_v", "r")
+            self.note(x - 8, bottom + 12, "end", "[n, h d_v]", "r")
         return drawing.svg(layout.height)
 
     # --- what a version consists of ---
@@ -203,15 +203,15 @@ class _Schematic(Arranged):
     def shape(self, name):
         """The shape of a matrix, as `book/notation.md` writes it."""
         number = self.number
-        queries = "" if number < 3 else "n_Q × " if number < 5 else "n × "
+        queries = "" if number < 3 else "n_Q, " if number < 5 else "n, "
         key = "d_q" if number == 0 else "d" if number < 4 else "d_k"
         value = "d_v" if number in (4, 5) else "d"
         return {
-            "Q": queries + key,
-            "K": "n × d_k",
-            "V": "n × d_v",
-            "A": queries + "n",
-            "Y": queries + value,
+            "Q": f"[{queries}{key}]",
+            "K": "[n, d_k]",
+            "V": "[n, d_v]",
+            "A": f"[{queries}n]",
+            "Y": f"[{queries}{value}]",
         }[name]
 
     # --- how it is drawn ---
@@ -241,13 +241,13 @@ class _Schematic(Arranged):
         concept = self.new.get(name)
         size = (len(WORDS), ROW) if name == "A" else (FEATURES, CELL)
         self.grid(left, top, self.rows(name), ROW, *size, concept)
-        high = len(WORDS) * ROW / 2  # of half a large one
+        high, beside = len(WORDS) * ROW / 2, 8 if self.layout.across else 5  # half a large one
         if name == "A" and self.layout.across:
             letter, shape = (left, bottom + 14, None), (left + 20, bottom + 14, None)
         elif name in "AY":
             letter, shape = (left - 6, y - 11, "end"), (left - 6, y + 11, "end")
         else:
-            letter, shape = (left - 6, y, "end"), (x + 8, y - high - 13, None)
+            letter, shape = (left - 6, y, "end"), (x + beside, y - high - 13, None)
         self.note(*letter, name.lower() if self.number < 3 else name, concept)
         self.note(*shape, self.shape(name), concept)
         if name == "Q" and "WQ" not in self.parts(self.number):
@@ -277,7 +277,7 @@ class _Schematic(Arranged):
         self.grid(middle, top + 4, len(WORDS), high, FEATURES, CELL)
         y = self.layout.places["X"][1]
         self.note(right + 10, y - 13, None, "X")
-        self.note(right + 10, y + 14, None, "n × d")
+        self.note(right + 10, y + 14, None, "[n, d]")
 
     def heads(self):
         """The frame of the heads, one behind the other."""
