@@ -99,7 +99,7 @@ FAMILY = (
         "devlin2019",
     ),
     Relative(
-        "SAGAN", 2018, 1, 2, "Transformer", "s", "in the convolutions", "", "paint photographs",
+        "SAGAN", 2018, 1, 2, None, "s", "in the convolutions", "", "paint photographs",
         "Two convolutional networks, a painter and a critic, each with a layer of self-attention: "
         "a place can look at every other place.",
         "zhang2019",
