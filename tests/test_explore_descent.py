@@ -19,6 +19,7 @@ from nlp104.figures.explore.descent import (
     plain,
 )
 
+WALKS = plain, adam
 WAYS = [(rate, steep) for rate in RATES for steep in STEEP]
 
 
@@ -117,7 +118,12 @@ def test_what_there_is_not_is_drawn_all_the_same(reader, state):
 
 
 def test_the_words_in_place_of_the_picture(page):
+    """They tell of the rate at which it opens, as the text around it does."""
     made = explore.descent()
-    assert f"{plain(0.07, 25)[-1, 0]:.2f}".replace("-", "−") in made.alt
-    assert f"{adam(0.07, 25)[-1, 0]:.2f}".replace("-", "−") in made.alt
-    assert made.still.count('class="f-ink"') == 2 * (STEPS + 1)
+    steep, rate = STEEP[made.data["chosen"]["steep"]], RATES[made.data["chosen"]["rate"]]
+    loss = {walk: (walk(rate, steep) ** 2 * [1, steep]).sum(axis=1) / 2 for walk in WALKS}
+    assert f"{steep} times as steep across as along, with the rate {rate}." in made.alt
+    assert "at step 2 it has left the picture" in made.alt
+    assert f"from {loss[plain][0]:.1f} to {loss[plain][2]:.1f}." in made.alt
+    assert made.alt.endswith(f"its loss is {loss[adam][-1]:.2f}.")
+    assert made.still.count('class="f-ink"') == 2 + STEPS + 1

@@ -83,8 +83,9 @@ nlp104.scene("bleu", (data, { area, label, write, bleu }) => {
 
   return {
     lead:
-      `${source} Filled: the reference has this group, too. Hollow: it has not, or not so ` +
-      "often. Step through eight translations; tap a word to strike it out.",
+      `**Source:** ${source}\n` +
+      "Filled: the reference has this group, too. Hollow: it has not, or not so often. " +
+      "Step through eight translations; tap a word to strike it out.",
     start: { step: data.opens, out: "" },
     chapters: translations.map(({ name }) => name),
     draw,
