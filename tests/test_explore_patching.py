@@ -78,10 +78,13 @@ def test_a_step_exchanges_one_vector_and_the_last_all(reader, figure, number):
     for step in range(8):
         mask = 63 if step == 7 else 2 ** (step - 1) if step else 0
         drawn = reader.draw(step=step, experiment=number, out=-1)
-        assert drawn.values[:, 0].tolist() == one["shares"][mask]
+        assert drawn.values[:2, 0].tolist() == one["shares"][mask]
+        assert drawn.values.sum() == pytest.approx(1.0)
         marks = {mark["key"]: mark for mark in drawn.marks}
         ways = {key for key in marks if key.startswith("way") and key != "way"}
         assert ways == {f"way{row}" for row in range(6) if mask >> row & 1}
+        dashed = {f"open{row}" for row in range(6) if not mask >> row & 1}
+        assert {key for key in marks if key.startswith("open")} == dashed
         best = WORDS[int(np.argmax(one["shares"][mask]))]
         assert f"qu'**{best}**" in drawn.caption
         turned = np.argmax(one["shares"][mask]) != np.argmax(one["shares"][0])
@@ -96,7 +99,7 @@ def test_any_vectors_are_exchanged_together_and_come_back(reader, page, figure):
     reader.tap("row:0")
     assert reader.state()["out"] == 9
     drawn = reader.draw(**reader.state())
-    assert drawn.values[:, 0].tolist() == figure.data["experiments"][0]["shares"][9]
+    assert drawn.values[:2, 0].tolist() == figure.data["experiments"][0]["shares"][9]
     reader.tap("row:3")
     assert reader.state()["out"] == 1
     reader.evaluate("document.querySelector('[title=\"One step on\"]').click()")
@@ -107,7 +110,7 @@ def test_any_vectors_are_exchanged_together_and_come_back(reader, page, figure):
 @needs_browser
 @pytest.mark.parametrize("out", [64, -2, "x", 1.5])
 def test_whatever_the_address_says_there_is_a_picture(reader, out):
-    assert len(reader.draw(step=1, out=out).values) == len(WORDS)
+    assert len(reader.draw(step=1, out=out).values) == len(WORDS) + 1
 
 
 @needs_browser

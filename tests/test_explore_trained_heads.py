@@ -267,6 +267,17 @@ def test_followed_numbers_are_those_of_the_row(reader, figure):
 
 
 @needs_browser
+def test_a_weight_looks_alike_in_the_small_map_the_large_one_and_as_a_bar(reader, figure):
+    drawn = reader.draw(at=ENCODER_2, head=0, row=IT)
+    percents = np.array(figure.data["sentences"][0]["maps"][ENCODER_2])[0, IT]
+    column = percents.argmax()
+    marks = {mark["key"]: mark for mark in drawn.marks}
+    small, bar = marks[f"s0,{IT},{column}"], marks["bl0"]
+    assert percents[column] >= marks[f"w{IT},{column}"]["max"]  # the strongest tint
+    assert (small["concept"], small["strength"]) == (bar["concept"], bar["strength"]) == ("look", 1)
+
+
+@needs_browser
 def test_the_next_word_is_told_before_and_after(reader):
     drawn = reader.draw(step=5, sentence=WIDE)
     assert (

@@ -115,6 +115,9 @@ def _still(first):
         drawing.grid(92, y + 6, 1, 4, "r", width=12, height=18, strength=0.9)
         if lent:
             drawing.wire([(144, y + 15), (204, y + 15)], "r", arrow=True, strong=True)
+        else:  # could be exchanged, too
+            drawing.add("path", d=f"M144 {y + 15}h54", class_="frame s-edge")
+            drawing.add("path", d=f"M198 {y + 11}l6 4l-6 4", class_="wire s-edge")
         look = {"width": 12, "height": 18, "strength": 0.9 if lent else 0.35}
         drawing.grid(210, y + 6, 1, 4, "r", **look)
         drawing.tokens(264, y, [mine], width=86, height=30)

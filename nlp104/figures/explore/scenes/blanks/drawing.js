@@ -2,6 +2,7 @@
 nlp104.share("blanks", ({ area, label, line, token }) => {
   const PILL = 32; // pixels: the height of a word
   const ROW = 24; // of a bar
+  const HEAD = 26; // above the bars of a blank
   const GAP = 6;
 
   // The words in lines.
@@ -18,16 +19,21 @@ nlp104.share("blanks", ({ area, label, line, token }) => {
     });
   }
 
-  // On a phone one below the other, else side by side; a single one has all the room.
-  function layout({ words }, width, rows, count) {
+  // On a phone one below the other, else side by side. All sentences, and a single blank, take the
+  // same room, so that nothing below it moves.
+  function layout({ words }, sentences, width, rows, count) {
     const slim = width < 560;
-    const places = lines(words, width, slim ? 14 : 15);
-    const top = places.at(-1).y + PILL + 26;
-    const tall = 26 + ROW * rows + 18; // of the bars of one blank
-    const [across, down] = slim ? [1, Math.max(1, count)] : [Math.max(1, count), 1];
+    const placed = (some) => lines(some, width, slim ? 14 : 15);
+    const lowest = Math.max(...sentences.map((one) => placed(one.words).at(-1).y));
+    const top = lowest + PILL + 26;
+    const tall = HEAD + ROW * rows + 18; // of the bars of one blank
+    const single = count < 2;
+    const across = slim || single ? 1 : count;
     const wide = (width - 32 * (across - 1)) / across;
-    const legend = top + down * tall;
-    return { slim, places, top, tall, width, wide, across, legend, height: legend + 8 };
+    const legend = top + (slim ? 2 : 1) * tall;
+    const row = slim && single ? 1.7 * ROW : ROW;
+    const places = placed(words);
+    return { slim, places, top, tall, width, wide, across, row, legend, height: legend + 8 };
   }
 
   function word(view, text, i) {
@@ -54,14 +60,15 @@ nlp104.share("blanks", ({ area, label, line, token }) => {
   }
 
   function bar(view, x, y, unit, key, { word: text, share, own, before }) {
-    const { percent, slim } = view;
+    const { percent, slim, row } = view;
+    const thick = Math.min(24, row - 10);
     const left = x + (slim ? 92 : 104);
     const w = Math.max(1.5, unit * share);
     return [
       label(`${key} word`, left - 8, y, text, { anchor: "end", strong: own }),
       area(
         `${key} bar`,
-        { x: left, y: y - 7, w, h: 14 },
+        { x: left, y: y - thick / 2, w, h: thick },
         { concept: "v", strength: 0.6, radius: 3 },
       ),
       before !== undefined &&
@@ -78,13 +85,13 @@ nlp104.share("blanks", ({ area, label, line, token }) => {
 
   // Bars for one blank; above them the word that stood there.
   function panel(view, { own, rows }, k) {
-    const { slim, top, tall, wide, across, blanks, scale } = view;
+    const { slim, top, tall, wide, across, blanks, scale, row: pitch } = view;
     const [x, y] = across === 1 ? [0, top + k * tall] : [k * (wide + 32), top];
     const unit = (wide - (slim ? 92 : 104) - 58) / scale;
     const name = blanks.length > 1 ? `Blank ${k + 1}` : "The blank";
     return [
       label(`panel ${k}`, x, y, `**${name}**, where “${own}” stood`),
-      rows.map((row, i) => bar(view, x, y + 28 + i * ROW, unit, `bar ${k} ${i}`, row)),
+      rows.map((row, i) => bar(view, x, y + 16 + (i + 0.5) * pitch, unit, `bar ${k} ${i}`, row)),
     ];
   }
 

@@ -25,7 +25,7 @@ nlp104.scene("blanks", (data, { blanks }) => {
         vocabulary: data.vocabulary,
         blanks: blanks.blanksOf(sentence, places),
         scale: blanks.highest(sentence),
-        ...blanks.layout(sentence, width, rows, places.length),
+        ...blanks.layout(sentence, data.sentences, width, rows, places.length),
       };
       return {
         marks: blanks.draw(view),

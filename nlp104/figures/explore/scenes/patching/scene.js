@@ -45,6 +45,7 @@ nlp104.scene("patching", (data, { area, cell, label, largest, line, range, step,
     const to = own - 4;
     const head = `M${to - 6} ${middle - 4}L${to} ${middle}L${to - 6} ${middle + 4}`;
     const path = `M${from} ${middle}H${to}${head}`;
+    const dashes = range(Math.floor((to - from + 3) / 6)).map((i) => `M${to - 6 * i} ${middle}h-3`);
     return [
       token(
         `theirs${row}`,
@@ -52,7 +53,9 @@ nlp104.scene("patching", (data, { area, cell, label, largest, line, range, step,
         { word: one.theirs[row], size: 12.5, muted: !differs, bare: !differs },
       ),
       strip(`lent${row}`, lent, y + 5, unit, true),
-      exchanged && line(`way${row}`, path, { concept: "r", width: 2 }),
+      exchanged
+        ? line(`way${row}`, path, { concept: "r", width: 2 })
+        : line(`open${row}`, `${dashes.join("")}${head}`, { concept: "edge", width: 1 }),
       strip(`own${row}`, own, y + 5, unit, exchanged),
       token(
         `mine${row}`,
@@ -71,13 +74,16 @@ nlp104.scene("patching", (data, { area, cell, label, largest, line, range, step,
     ];
   }
 
-  // The decoder, and how probable each of the two words is.
+  // How probable il and elle are, and all that is neither.
+  const all = (shares) => [...shares, 1 - shares[0] - shares[1]];
+
+  // The decoder, and how probable its next word is.
   function written(view) {
     const { slim, mine, pill, bottom, width, shares } = view;
     const middle = (TOP + bottom) / 2 - 4;
     const x = slim ? 0 : mine + pill + 52;
-    const y = slim ? bottom + 22 : middle - 64;
-    const start = x + 34;
+    const y = slim ? bottom + 22 : middle - 78;
+    const start = x + 44;
     const room = Math.max(40, Math.min(200, width - start - 52));
     const best = largest(shares);
     const edge = mine + pill + 6;
@@ -98,17 +104,18 @@ nlp104.scene("patching", (data, { area, cell, label, largest, line, range, step,
       line("way", wire(ends), { concept: "edge", layer: 0 }),
       !slim && line("into", `M${edge + 8} ${middle}H${x - 6}`, { concept: "edge", layer: 0 }),
       step("decoder", { x, y, w: 120, h: 30, radius: 8 }, { source: "decoder", lit: true }),
-      words.map((word, i) => {
+      all(shares).map((share, i) => {
         const at = y + 56 + i * 28;
+        const word = words[i] ?? "other";
         return [
           label(`word${i}`, x, at, word, { strong: i === best }),
           area(`all${i}`, { x: start, y: at - 7, w: room, h: 14 }, { strength: 0.12, radius: 3 }),
           area(
             `share${i}`,
-            { x: start, y: at - 7, w: Math.max(1, room * shares[i]), h: 14 },
+            { x: start, y: at - 7, w: Math.max(1, room * share), h: 14 },
             { concept: "ink", strength: i === best ? 0.8 : 0.35, radius: 3, layer: 1 },
           ),
-          label(`told${i}`, start + room + 8, at, percent(shares[i]), { strong: i === best }),
+          label(`told${i}`, start + room + 8, at, percent(share), { strong: i === best }),
         ];
       }),
     ];
@@ -142,13 +149,13 @@ nlp104.scene("patching", (data, { area, cell, label, largest, line, range, step,
         range(ROWS).map((row) => rowOf(view, row)),
         written(view),
       ],
-      height: view.slim ? view.bottom + 22 + 56 + 28 + 20 : view.bottom + 6,
+      height: view.slim ? view.bottom + 22 + 56 + 2 * 28 + 20 : view.bottom + 6,
       caption: caption(view),
       table: {
         caption: "How probable the next word is",
-        rows: words,
+        rows: [...words, "other"],
         columns: ["probability"],
-        values: view.shares.map((share) => [share]),
+        values: all(view.shares).map((share) => [share]),
       },
     };
   }
@@ -157,7 +164,7 @@ nlp104.scene("patching", (data, { area, cell, label, largest, line, range, step,
     lead: data.lead,
     start: { step: 0, experiment: 0, out: -1 },
     keep: ["experiment"],
-    chapters: ["none", "The", "animal", "road", "it", "adjective", "others", "all"],
+    chapters: ["none", "The", "animal", "street", "it", "tired/wide", "others", "all"],
     options: [
       {
         name: "experiment",

@@ -67,6 +67,7 @@ nlp104.share("trained_heads", ({ range, area, label, token, cell }) => {
   function bar(key, { x, y, w, pill, size }, word, share, look) {
     const from = x + pill + 6;
     const room = w - pill - 6 - look.room;
+    const looked = look.concept === "a";
     const text = look.text ?? nlp104.trained_heads.percent(share);
     const marks = [
       token(`p${key}`, { x, y, w: pill, h: 22 }, { word, size: 12, bare: look.bare }),
@@ -74,7 +75,7 @@ nlp104.share("trained_heads", ({ range, area, label, token, cell }) => {
         size,
         anchor: "end",
         strong: look.strong,
-        concept: look.concept === "a" ? "a" : undefined,
+        concept: looked ? "a" : undefined,
       }),
     ];
     if (room < 24) return marks;
@@ -82,7 +83,12 @@ nlp104.share("trained_heads", ({ range, area, label, token, cell }) => {
     const full = { ...track, w: Math.max(1, (room * share) / 100) };
     marks.push(
       area(`g${key}`, track, { strength: 0.12, radius: 2 }),
-      area(`b${key}`, full, { concept: look.concept, strength: 0.9, radius: 2, layer: 1 }),
+      area(`b${key}`, full, {
+        concept: looked ? "look" : look.concept,
+        strength: looked ? 1 : 0.9,
+        radius: 2,
+        layer: 1,
+      }),
     );
     if (look.before !== undefined) {
       const tick = { x: from + (room * look.before) / 100 - 1, y: y + 1, w: 2.5, h: 20 };

@@ -59,7 +59,8 @@ nlp104.share("trained_heads", ({ range, area, label, token, line }) => {
     return marks;
   }
 
-  // The weights of a head; what is below 4 % cannot be seen.
+  // The weights of a head, as strong as the cells of the large map; what is below 4 % cannot be
+  // seen.
   function weights(view, head, { x, y, w, h }) {
     const [width, height] = [w / view.columns.length, h / view.rows.length];
     const faint = view.isOff(head) ? 0.4 : 1;
@@ -72,8 +73,8 @@ nlp104.share("trained_heads", ({ range, area, label, token, line }) => {
           w: Math.max(1, width - 0.5),
           h: Math.max(1, height - 0.5),
         };
-        const strength = faint * (0.1 + 0.009 * weight);
-        return [area(`s${head},${i},${k}`, place, { concept: "a", strength, radius: 0.5 })];
+        const strength = faint * (0.07 + 0.93 * Math.min(1, weight / 90) ** 0.85);
+        return [area(`s${head},${i},${k}`, place, { concept: "look", strength, radius: 0.5 })];
       }),
     );
   }
