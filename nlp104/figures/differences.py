@@ -3,7 +3,7 @@
 import html
 from difflib import SequenceMatcher
 
-from nlp104.figures.language import sheet
+from nlp104.figures.language import still
 
 __all__ = ["differences", "word_runs"]
 
@@ -45,8 +45,7 @@ def differences(title, examples):
             words = " ".join(f"[{text or ' '}]" if odd else text for text, odd in run)
             plain.append(f"  {version}: {_closed(words)}" + f" ({remark})" * bool(remark))
     look = "font-size:.94rem;line-height:1.65;text-align:left;overflow-wrap:anywhere"
-    page = f'<style>{sheet()}</style><div style="{look}">{page}</div>'
-    page = f'<figure class="nlp104 still">{page}</figure>'
+    page = still(f'<div style="{look}">{page}</div>')
     display({"text/html": page, "text/plain": "\n".join(plain)}, raw=True)
 
 

@@ -106,6 +106,11 @@ def sheet():
     )
 
 
+def still(content):
+    """HTML that needs nothing else: a picture or a table, with the style sheet before it."""
+    return f'<figure class="nlp104 still"><style>{sheet()}</style>{content}</figure>'
+
+
 def with_tokens(svg):
     """A drawing in light colours, with the token in the place of every colour that is one."""
     names = {values[0]: name for name, values in TOKENS.items() if values[0].startswith("#")}

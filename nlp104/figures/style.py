@@ -19,7 +19,7 @@ from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from matplotlib.figure import Figure
 
 from nlp104.figures.drawing import Layouts
-from nlp104.figures.language import CONCEPTS, PATTERNS, SERIES, TOKENS, sheet, with_tokens
+from nlp104.figures.language import CONCEPTS, PATTERNS, SERIES, TOKENS, still, with_tokens
 from nlp104.figures.layouts import spread, stack, wrap_title
 
 
@@ -132,7 +132,7 @@ def to_html(figure, alt):
         for layout, (drawn, arrange) in figures.items():
             drawings[f"plot {layout}"] = _svg(drawn, layout, arrange(drawn))
         content = _layouts(drawings, label)
-    return f'<figure class="nlp104 still"><style>{sheet()}</style>{content}</figure>'
+    return still(content)
 
 
 def _layouts(drawings, label):

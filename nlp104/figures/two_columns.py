@@ -3,7 +3,7 @@
 import html
 import re
 
-from nlp104.figures.language import sheet
+from nlp104.figures.language import still
 
 __all__ = ["two_columns"]
 
@@ -38,8 +38,7 @@ def two_columns(groups, *, labels=False):
             first, *said = (BOLD.sub(r"\1", line) for line in (left, *lines))
             plain += [first, "  → " + "\n    ".join(said)]
     look = "font-size:.94rem;line-height:1.45;text-align:left;overflow-wrap:anywhere"
-    page = f'<style>{sheet()}</style><div style="{look}">{page}</div>'
-    page = f'<figure class="nlp104 still">{page}</figure>'
+    page = still(f'<div style="{look}">{page}</div>')
     display({"text/html": page, "text/plain": "\n".join(plain)}, raw=True)
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 from keras import ops
 
+from nlp104.data.tokenizer import END_ID, START_ID
 from nlp104.figures.drawing import Drawing
 from nlp104.figures.explore.explorable import Explorable
 
@@ -67,7 +68,7 @@ def _measure(translator, name, mine, theirs):
     """What is written, and how probable il and elle are, for every set of exchanged vectors."""
     source, target = translator.source_tokenizer, translator.target_tokenizer
     texts = [SENTENCE.format(*words) for words in (mine, theirs)]
-    ids = np.array([[*source.encode(text), 3] for text in texts])
+    ids = np.array([[*source.encode(text), END_ID] for text in texts])
     own, lent = ops.convert_to_numpy(translator.model.encode(ids))
     french = translator.translate(texts[:1])[0]
     begins, ends = french.split("qu'")[0] + "qu'", french.split(" était ")[1]
@@ -77,18 +78,16 @@ def _measure(translator, name, mine, theirs):
         row[places] = lent[places]
     tokens = target.encode(french)
     begun = tokens[: tokens.index(target.token_to_id("qu'")) + 1]
-    read = np.array([[2, *begun]] * len(masks))
-    logits = ops.convert_to_numpy(translator.model.decode(read, patched))[:, -1]
-    powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    read = np.array([[START_ID, *begun]] * len(masks))
+    p = ops.convert_to_numpy(ops.softmax(translator.model.decode(read, patched)[:, -1]))
     columns = [target.token_to_id(word) for word in WORDS]
-    p = (powers / powers.sum(axis=-1, keepdims=True))[:, columns]
     return {
         "name": name,
         "mine": _drawn(mine),
         "theirs": _drawn(theirs),
         "begins": begins,
         "ends": f"était {ends}",
-        "shares": p.astype("float64").round(3).tolist(),
+        "shares": p[:, columns].astype("float64").round(3).tolist(),
     }
 
 
