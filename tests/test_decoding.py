@@ -19,6 +19,7 @@ from nlp104.decoding.sampling import sample
 from nlp104.encoding.embedding import TokenAndPositionEmbedding
 from nlp104.transformer.config import TransformerConfig
 from nlp104.transformer.language_model import LanguageModel
+from nlp104.transformer.model import Transformer
 
 
 @pytest.fixture(scope="module")
@@ -240,3 +241,11 @@ def test_a_row_of_nothing_but_padding_disturbs_no_other(model):
 def test_what_is_no_model_is_refused(search):
     with pytest.raises(ValueError, match="Expected a Transformer or a LanguageModel"):
         search(keras.Sequential(), [[5, 6, 3]])
+
+
+def test_a_vocabulary_without_a_start_is_refused():
+    """It was looked up outside of the embedding."""
+    sizes = {"vocabulary_size": 2, "source_vocabulary_size": 9}
+    model = Transformer(TransformerConfig(8, 16, 2, num_layers=1, **sizes))
+    with pytest.raises(ValueError, match=r"\[START\] is 2\. Received: vocabulary_size=2"):
+        greedy(model, np.array([[5, 3]]))

@@ -750,3 +750,13 @@ def test_weights_of_a_deeper_model_are_no_checkpoint(tmp_path):
     assert same(model.get_weights(), before)
     with pytest.raises(ValueError, match="`paths` must be a list"):
         average_checkpoints(model, "two.weights.h5")
+
+
+def test_weights_in_float16_are_not_trained():
+    """Adam's ε is 0 there: after one step all weights were NaN, in silence."""
+    sizes = TransformerConfig(8, 16, 2, num_layers=1, vocabulary_size=9)
+    model = Transformer(sizes, dtype="float16")
+    with pytest.raises(ValueError, match=r"mixed_float16.* Received: dtype='float16'"):
+        compile_model(model, 1e-3)
+    for dtype in ("mixed_float16", "bfloat16"):
+        compile_model(Transformer(sizes, dtype=dtype), 1e-3)

@@ -24,6 +24,7 @@ from nlp104.transformer.config import TransformerConfig
 from nlp104.transformer.decoder import Decoder, DecoderLayer
 from nlp104.transformer.encoder import Encoder, EncoderLayer
 from nlp104.transformer.feed_forward import FeedForward
+from nlp104.transformer.language_model import LanguageModel
 from nlp104.transformer.model import Transformer
 from nlp104.transformer.output_head import OutputHead
 from nlp104.transformer.presets import PRESETS
@@ -819,6 +820,23 @@ def test_a_step_beyond_the_cache_is_refused(step):
         model.decode_step(np.array([[5]]), step, cache)
 
 
+@pytest.mark.parametrize("kind", ["translator", "language model"])
+@pytest.mark.parametrize(("step", "length"), [(0, 4), (1, 3), (2, 2)])
+def test_several_tokens_that_reach_over_the_edge_of_the_cache_are_refused(kind, step, length):
+    """The last ones would not see their own keys."""
+    sizes = {"hidden_dim": 8, "intermediate_dim": 16, "num_heads": 2, "num_layers": 1}
+    if kind == "translator":
+        model = Transformer.from_config(sizes | {"vocabulary_size": 9})
+        cache = model.start_cache(model.encode(np.array([[4, 5]])), max_length=3)
+    else:
+        model = LanguageModel.from_config(sizes | {"vocabulary_size": 9})
+        cache = model.start_cache(1, max_length=3)
+    model.decode_step(np.full((1, 3), 5), 0, cache)  # as many as there is room for
+    refused = rf"max_length=3\. Received: {step} to {step + length - 1}\."
+    with pytest.raises(ValueError, match=refused):
+        model.decode_step(np.full((1, length), 5), step, cache)
+
+
 @pytest.mark.parametrize(("tied", "has_kernel"), [(True, False), (False, True)])
 def test_a_kernel_is_for_a_tied_output(tied, has_kernel):
     kernel = array(4, 3) if has_kernel else None
@@ -836,3 +854,19 @@ def test_a_configuration_is_fit_for_json():
     ):
         with pytest.raises(ValueError, match=f"`{name}` must be"):
             TransformerConfig(8, 16, 2, **{name: value})
+
+
+@pytest.mark.parametrize("mode", ["int8", "float8"])
+def test_a_quantised_model_works_and_says_that_it_cannot_be_saved(tmp_path, mode):
+    """It was saved without a word, and what was saved could not be loaded."""
+    model = Transformer(TransformerConfig(8, 16, 2, num_layers=1, vocabulary_size=9, dropout=0.0))
+    ids = {"encoder_token_ids": np.array([[4, 5, 3]]), "decoder_token_ids": np.array([[2, 6]])}
+    before = ops.convert_to_numpy(model(ids))
+    model.quantize(mode)
+    np.testing.assert_allclose(ops.convert_to_numpy(model(ids)), before, atol=0.1)
+    feed_forward = model.encoder.blocks[0].feed_forward
+    path = tmp_path / "model.keras"
+    for refused in (lambda: model.save(path), feed_forward.get_config):
+        with pytest.raises(ValueError, match=f"in floating point.* Received: {mode}"):
+            refused()
+    assert not path.exists()

@@ -14,6 +14,7 @@ import keras
 import numpy as np
 from keras import ops
 
+from nlp104.data.tokenizer import START_ID
 from nlp104.transformer.configured_model import ConfiguredModel
 from nlp104.transformer.language_model import LanguageModel
 from nlp104.utils.arguments import require_number
@@ -44,6 +45,11 @@ def prepare(model, token_ids, max_length, jit_compile):
     continues = isinstance(model, LanguageModel)
     if continues:
         _check_prompts(ids, lengths, limits)
+    elif model.vocabulary_size <= START_ID:
+        raise ValueError(
+            f"Expected a vocabulary with the special tokens, of which [START] is {START_ID}. "
+            f"Received: vocabulary_size={model.vocabulary_size}."
+        )
     num_steps = int(limits.max())
     if jit_compile or keras.backend.backend() == "jax":
         rows = 2 ** (len(ids) - 1).bit_length() - len(ids)

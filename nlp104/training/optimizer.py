@@ -36,6 +36,9 @@ def compile_model(model, learning_rate, label_smoothing=0.1, jit_compile="auto",
         loss: Another loss than `MaskedCrossentropy`, which must give padding (label 0) no weight,
             too: where it is not skipped, as on JAX and with XLA, the loss sees it.
 
+    Raises:
+        ValueError: If the weights are in float16, where Adam's ε is zero: 0 / 0.
+
     Example:
         >>> from nlp104 import Transformer
         >>> from nlp104.data import Batches
@@ -48,6 +51,11 @@ def compile_model(model, learning_rate, label_smoothing=0.1, jit_compile="auto",
         >>> batches.num_tokens, round(5 * accuracy, 4) in range(6)  # of five labels so many
         (5, True)
     """
+    if model.dtype_policy.variable_dtype == "float16":
+        raise ValueError(
+            "Expected weights in float32, as of 'mixed_float16': in float16 Adam's ε of 1e-9 is 0, "
+            f"and it would divide by it. Received: dtype={model.dtype_policy.name!r}."
+        )
     model.compile(
         optimizer=adam(learning_rate),
         loss=MaskedCrossentropy(label_smoothing) if loss is None else loss,

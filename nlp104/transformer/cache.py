@@ -140,7 +140,7 @@ def past_mask(step, cache, history=None, length=1, window=None):
         length, max_length]`: of tokens that are read together, none sees a later one.
 
     Raises:
-        ValueError: if the cache has no room for this step, where both are integers of Python.
+        ValueError: if the cache has no room for these steps, where all are integers of Python.
 
     Example:
         >>> from keras import ops
@@ -153,10 +153,12 @@ def past_mask(step, cache, history=None, length=1, window=None):
           [1 0 0 1]]]
     """
     _, _, max_length, num_beams, _ = ops.shape(cache.keys)
-    is_known = isinstance(step, int) and isinstance(max_length, int)
-    if is_known and not 0 <= step < max_length:
+    is_known = all(isinstance(number, int) for number in (step, length, max_length))
+    if is_known and not 0 <= step <= max_length - length:
+        until = f" to {step + length - 1}" if length > 1 else ""
         raise ValueError(
-            f"Expected a step of a cache with room for max_length={max_length}. Received: {step}."
+            f"Expected a step of a cache with room for max_length={max_length}. "
+            f"Received: {step}{until}."
         )
     if history is None:
         return causal_mask(length, max_length, offset=step, window=window)

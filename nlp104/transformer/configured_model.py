@@ -9,6 +9,7 @@ from nlp104.transformer.config import TransformerConfig
 from nlp104.transformer.output_head import OutputHead
 from nlp104.transformer.presets import preset
 from nlp104.transformer.token_mean import TokenMeanLoss
+from nlp104.utils.arguments import require_floating_point
 
 
 class ConfiguredModel(TokenMeanLoss):
@@ -147,7 +148,12 @@ class ConfiguredModel(TokenMeanLoss):
             self.optimizer.build(self.trainable_variables)
         return super().make_train_function(force)
 
+    def save(self, *arguments, **options):
+        require_floating_point(self)  # Keras asks for the configuration with the file open
+        super().save(*arguments, **options)
+
     def get_config(self):
+        require_floating_point(self)
         lora = {} if self.lora_rank is None else {"lora_rank": self.lora_rank}
         return {**super().get_config(), **self.config.to_dict(), **lora}
 

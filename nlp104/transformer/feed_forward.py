@@ -2,7 +2,7 @@
 
 import keras
 
-from nlp104.utils.arguments import require_positive
+from nlp104.utils.arguments import require_floating_point, require_positive
 from nlp104.utils.initializers import copy_of
 
 
@@ -103,6 +103,7 @@ class FeedForward(keras.layers.Layer):
         return (*inputs_shape[:-1], self.hidden_dim)
 
     def get_config(self):
+        require_floating_point(self)
         return {
             **super().get_config(),
             "hidden_dim": self.hidden_dim,

@@ -74,3 +74,16 @@ def require_texts(**lists):
     for name, texts in lists.items():
         if isinstance(texts, str):
             raise ValueError(f"`{name}` must be a list of strings. Received: {texts!r:.80}.")
+
+
+def require_floating_point(layer):
+    """Raises `ValueError` if Keras' `quantize` has changed a layer: no configuration tells of it.
+
+    So a model that is saved afterwards could not be loaded.
+    """
+    modes = {inner.dtype_policy.quantization_mode for inner in layer._flatten_layers()} - {None}
+    if modes:
+        raise ValueError(
+            "Expected a layer in floating point: one that `quantize` has changed lives in memory "
+            f"only. Save it before, and quantise what is loaded. Received: {', '.join(modes)}."
+        )
