@@ -53,3 +53,11 @@ def test_names_take_no_more_room_than_the_longest_needs():
     assert "grid-template-columns:3.3em" in shown("", [("", "", one)])[0]
     more = {"greedy": ("a", "log P of 1,000"), "4 beams": "b"}
     assert shown("", [("", "", one), ("", "", more)])[0].count("columns:7.9em") == 4
+
+
+def test_a_note_stands_below_the_title():
+    rows = [("", "", {"said": "a", "right": "b"})]
+    page, plain = shown("Title", rows, "Of 2 < 3.")
+    assert "Of 2 &lt; 3." in page
+    assert plain.splitlines()[:2] == ["Title", "Of 2 < 3."]
+    assert shown("Title", rows)[1].splitlines()[1:] == plain.splitlines()[2:]

@@ -19,20 +19,23 @@ GAP = PILL + "dashed var(--edge)"  # words that the other version has, and this 
 NOTHING = "\u2002\u2002\u2002"
 
 
-def differences(title, examples):
+def differences(title, examples, note=""):
     """Display pairs of sentences, word by word.
 
     Args:
         title: what there is to see.
         examples: rows of a name, the sentence that was translated, and its two versions: from the
             name of each to its text, or to its text and a remark, which stands below the name.
+        note: a line below the title, of what this is a part.
     """
     from IPython.display import display  # the package itself also works where there is no notebook
 
     said = [part for *_, versions in examples for part in versions.items()]
     longest = max(max(len(name), SMALL * len(_with_remark(text)[1])) for name, text in said)
     page = f'<p style="font-weight:650;margin:0 0 .5rem">{html.escape(title)}</p>'
-    plain = [title]
+    if note:
+        page += f'<p style="color:var(--muted);margin:-.3rem 0 .5rem">{html.escape(note)}</p>'
+    plain = [title, note] if note else [title]
     for name, source, versions in examples:
         told = f'<span style="color:var(--muted)">{html.escape(source)}</span>'
         look = "margin:.9rem 0 0;padding:.4rem 0 .2rem;border-top:1px solid var(--line)"
