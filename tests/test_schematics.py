@@ -254,7 +254,9 @@ def test_both_recurrent_machines_have_one_layout(layout):
     places, kept = boxes(one), boxes(other)
     states = [f"{letter}{number}" for letter in "hs" for number in range(1, 5)]
     for name in states:
-        assert places[name][:4] == kept[name][:4]
+        x, y, *size = kept[name][:4]
+        closer = recurrence.CLOSER if name[0] == "h" else 0  # nothing is compared in between
+        assert places[name][:4] == (x, y - closer, *size)
     assert places[""][:4] == kept[""][:4]  # the vector
     assert [name for name in states if places[name][4]] == []
     assert [name for name in states if kept[name][4]] == ["h1", "h2", "h3", "h4", "s2"]

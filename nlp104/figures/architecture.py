@@ -99,6 +99,8 @@ def encoder(source=("the", "cat", "sleeps"), **look):
 def decoder(target=("le", "chat", "dort"), **look):
     """The decoder alone: its input below, what it has to predict above, shifted by one.
 
+    Sums and normalisations have no notes: they are those of the encoder.
+
     Args:
         target: tokens of a translation, without ``[START]`` and ``[END]``.
         **look: see the head of the module.
@@ -112,6 +114,7 @@ def decoder(target=("le", "chat", "dort"), **look):
 
     def draw(picture, x, bus, notes):
         reads, predicts = ["[START]", *target], [*target, "[END]"]
+        picture.brief = True
         row, places = picture.chips(x, 0.08, reads, predicts)
         words = "what it reads: the translation,", "shifted right by one"
         words = ("\n" if picture.measures.slim else " ").join(words)

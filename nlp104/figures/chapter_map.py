@@ -76,8 +76,8 @@ TOPICS = {
         "Before words look at each other, each is turned into a query, a key and a value.",
     ),
     "masks": Topic(
-        ("masked self-attention",),
-        "While it writes, the decoder must not see the words that are still to come.",
+        ATTENTIONS,
+        "Nobody may look at padding, and the decoder not at words still to come.",
     ),
     "skip connections": Topic(
         ("skip", "normalise"),

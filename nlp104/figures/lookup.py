@@ -79,7 +79,7 @@ def soft():
         True
     """
     weights = keras.ops.convert_to_numpy(masked_softmax(fits()))
-    sentence = "Every title has a share, and you get a double exposure."
+    sentence = "Every title has a share, and you get a blend of all films."
     return Layouts(*(_draw("A soft look-up", sentence, weights, at) for at in (PAGE, PHONE)))
 
 

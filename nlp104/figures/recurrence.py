@@ -23,6 +23,7 @@ SIZES = (WIDE, 13), (NARROW, 14)  # widths, and heights of letters
 CELLS, CELL = 5, 14  # of the vector
 # Heights of the middles, from above.
 WRITE, DECODER, VECTOR, WEIGHTS, COMPARE, ENCODER, READ = 108, 166, 236, 296, 342, 400, 456
+CLOSER = 98  # how much higher the encoder stands where nothing is compared
 
 
 def encoder_decoder():
@@ -64,21 +65,23 @@ class _Picture:
         self.columns = [MARGIN + (number + 0.5) * step for number in range(len(SOURCE))]
         self.half = min(30, step / 2 - 12)  # of a state's width
         self.middle = self.columns[WRITTEN]
+        self.encoder, self.read = ENCODER, READ
 
     def bottleneck(self):
         """The whole with one vector."""
         drawing = self.drawing
+        self.encoder, self.read = ENCODER - CLOSER, READ - CLOSER
         sentence = "One vector carries everything, for 4 words and for 40."
         self.heading("Encoder and decoder", sentence)
         last, reach = self.columns[-1], CELLS * CELL / 2 + 6
-        path = [(last, ENCODER - 18), (last, VECTOR), (self.middle + reach, VECTOR)]
+        path = [(last, self.encoder - 18), (last, VECTOR), (self.middle + reach, VECTOR)]
         drawing.wire(path, "r", arrow=True, strong=True)
         start = self.columns[0] - self.half
         path = [(self.middle - reach, VECTOR), (8, VECTOR), (8, DECODER), (start, DECODER)]
         drawing.wire(path, "r", arrow=True, strong=True)
         self.networks()
         self.vector("one vector", "r")
-        return drawing.svg(READ + 44)
+        return drawing.svg(self.read + 44)
 
     def attention(self):
         """The whole with attention."""
@@ -115,17 +118,17 @@ class _Picture:
         half, drawing = self.half, self.drawing
         wide = 2 * half + 16
         for x, other in itertools.pairwise(self.columns):
-            drawing.wire([(x + half, ENCODER), (other - half, ENCODER)], arrow=True)
+            drawing.wire([(x + half, self.encoder), (other - half, self.encoder)], arrow=True)
             drawing.wire([(x + half, DECODER + 6), (other - half, DECODER + 6)], arrow=True)
             gap = (x + other) / 2  # what was written is read
             path = [(x, WRITE), (gap, WRITE), (gap, DECODER - 8), (other - half, DECODER - 8)]
             drawing.wire(path, arrow=True)
         for number, x in enumerate(self.columns):
-            drawing.wire([(x, READ - 14), (x, ENCODER + 18)], arrow=True)
+            drawing.wire([(x, self.read - 14), (x, self.encoder + 18)], arrow=True)
             drawing.wire([(x, DECODER - 18), (x, WRITE + 14)], arrow=True)
             asks = kept and number == WRITTEN - 1
             for letter, words, states, spoken, concept in (
-                ("h", SOURCE, ENCODER, READ, "r" if kept else None),
+                ("h", SOURCE, self.encoder, self.read, "r" if kept else None),
                 ("s", TARGET, DECODER, WRITE, "q" if asks else None),
             ):
                 look = {"lit": bool(concept), "maths": True, "size": self.size + 4}
@@ -133,7 +136,7 @@ class _Picture:
                 drawing.box(*place, f"{letter}_{number + 1}", concept, **look)
                 look = {"width": wide, "height": 32, "size": self.size}
                 drawing.tokens(x - wide / 2, spoken - 16, [words[number]], **look)
-        for y, words in ((WRITE - 30, "the decoder writes"), (READ + 30, "the encoder reads")):
+        for y, words in ((WRITE - 30, "the decoder writes"), (self.read + 30, "the encoder reads")):
             drawing.text(self.columns[0] - wide / 2, y, words, muted=True, size=self.size)
 
     def vector(self, words, concept):

@@ -34,7 +34,7 @@ class Measures(NamedTuple):
 
 
 PAGE = Measures(2.15, 0.26, 0.16, 10.5, 11.0, 0.085, 0.75, 0.0, False)
-PHONE = Measures(1.3, 0.15, 0.075, 9.5, 9.5, 0.055, 0.45, 0.04, True)
+PHONE = Measures(1.3, 0.15, 0.075, 9.5, 9.5, 0.045, 0.45, 0.04, True)
 
 
 class Picture:
@@ -45,6 +45,7 @@ class Picture:
             raise ValueError(f"`without` must be one of {', '.join(KINDS)}. Received: {without!r}.")
         self.measures, self.width = measures, width
         self.without, self.normalize_first = without, normalize_first
+        self.brief = False  # no notes on sums and norms
         self.figure, axes = style.grid()
         self.axes = axes[0, 0]
         self.axes.set(aspect="equal", title=title)
@@ -220,7 +221,7 @@ class Picture:
             label = label.replace("Masked m", "M") if self.without == "masks" else label
             half, size = self.measures.box / 2, 4 * self.measures.cell
             if self.measures.slim:  # the mask stands beside the first of two short lines
-                label, shift, low = label.replace("Masked multi-head", "Masked"), 0.0, 0.215
+                label, shift, low = label.replace("Masked multi-head", "Masked"), -0.02, 0.255
             else:
                 shift, low = -0.2, 0.06
             self.box(x, y, label, style.ATTENTION, kinds, shift=shift)
@@ -232,14 +233,15 @@ class Picture:
         self.plus(x, y, style.RESIDUAL, {"skip"})
         if notes:
             self.note(notes, middle, does, kinds)
-            self.note(notes, y, "what came in is added", {"skip"})
+            if not self.brief:
+                self.note(notes, y, "what came in is added", {"skip"})
         return middle, y + 0.1 if self.normalize_first else self.norm(x, y + 0.1, notes)
 
     def norm(self, x, y, notes=None):
         """Layer normalisation; returns the height above it."""
         y += 0.12 - self.measures.closer
         self.box(x, y, "Normalise", None, {"norm"}, height=0.25)
-        if notes:
+        if notes and not self.brief:
             self.note(notes, y + 0.125, "mean 0, variance 1", {"norm"})
         return y + 0.25
 

@@ -1,7 +1,7 @@
 // Left the sentence and its projections, in the middle who looks where, right what comes out.
 nlp104.share("evolution", ({ most, write, area, label, token, matrix }) => {
   // What a version adds is framed.
-  const NEW = [["weights"], ["weights"], ["weights"], ["Q"], ["K", "V"], ["Q"], ["heads"]];
+  const NEW = [["score"], ["score"], ["score"], ["Q"], ["K", "V"], ["Q"], ["heads"]];
   const WORDS = 5;
   const HIGH = 30; // a row
   const NOUN = 26; // a row of votes
@@ -9,6 +9,7 @@ nlp104.share("evolution", ({ most, write, area, label, token, matrix }) => {
   const NAMED = 56; // the names of its columns above X, or above the queries that it meets
   const APART = 26; // queries above X
   const SCORE = 44; // the width of a score
+  const SCALED = 66; // of what it is called where it is divided
 
   // How large everything is.
   function measures(width, count) {
@@ -73,9 +74,11 @@ nlp104.share("evolution", ({ most, write, area, label, token, matrix }) => {
   // The names of the columns, where they are wide enough to be read.
   function named({ features, place: { column, inputs } }) {
     if (column < 12) return null;
-    const look = { size: 12, muted: true, slant: -72 };
+    const narrow = column < 16;
+    const look = { size: narrow ? 11 : 12, muted: true, slant: narrow ? -90 : -72 };
+    const aside = narrow ? 0 : 3;
     return features.map((name, j) =>
-      label(`f${j}`, inputs.x + (j + 0.5) * column + 3, inputs.top - 9, name, look),
+      label(`f${j}`, inputs.x + (j + 0.5) * column + aside, inputs.top - 9, name, look),
     );
   }
 
@@ -123,6 +126,10 @@ nlp104.share("evolution", ({ most, write, area, label, token, matrix }) => {
     });
     const name = `score${step === 3 ? "s" : ""}${step > 1 ? " ÷ √8" : ""}`;
     const above = step === 3 ? y - 30 : y - 12;
+    const fresh =
+      step === 3
+        ? framed(x + 3, top, wide - 3, 2 * HIGH)
+        : framed(from, y - 19, step === 2 ? SCALED : SCORE, WORDS * HIGH + 19);
     return [
       chips,
       matrix("asked", looked.Q, { x, y: top, ...look, numbers: column > 11 }),
@@ -130,7 +137,7 @@ nlp104.share("evolution", ({ most, write, area, label, token, matrix }) => {
       label("le", from, above, name, { size: 12, muted: true }),
       step === 3 && heads,
       numbers,
-      step === 3 && framed(x + 3, top, wide - 3, 2 * HIGH),
+      fresh,
     ];
   }
 
@@ -203,9 +210,8 @@ nlp104.share("evolution", ({ most, write, area, label, token, matrix }) => {
   }
 
   function weights(view) {
-    const { step, words, looked, head, row, place } = view;
-    const { pill } = place;
-    const { x, y, below, start, w } = place.weights;
+    const { words, looked, head, row, place } = view;
+    const { y, below, start, w } = place.weights;
     const above = words.map((word, j) => {
       const at = { x: start + j * w, y, w, h: 22 };
       return token(`c${j}`, at, { word, size: 12, bare: true });
@@ -218,7 +224,6 @@ nlp104.share("evolution", ({ most, write, area, label, token, matrix }) => {
       queries(view),
       matrix(`A${head}`, looked.A, look),
       area("row", around, { outline: true, concept: "ink", radius: 7, layer: 2 }),
-      NEW[step].includes("weights") && framed(x, below - 2, pill + 6 + WORDS * w, HIGH + 4),
     ];
   }
 
