@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import sys
+from importlib.resources import files
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,7 +20,7 @@ from docutils.utils import new_document
 
 from nlp104.cli.options import make_parser
 from nlp104.figures.language import SERIES, TOKENS
-from tools import concepts
+from tools import concepts, notebooks
 
 ROOT = Path(__file__).resolve().parents[1]
 BOOK = ROOT / "book"
@@ -172,6 +173,35 @@ def test_a_changed_style_alone_renews_the_book(tmp_path):
     assert house.renew_assets(app, None, set(), set(), set()) == []
     os.utime(copies / "house" / "cells.css", (0, 0))
     assert house.renew_assets(app, None, set(), set(), set()) == ["book/index"]
+
+
+def test_the_gallery_leads_to_every_figure_to_play_with():
+    """An address is what the player gives to the figure: the second of its name has a number."""
+    gallery = script(BOOK / "_ext" / "gallery.py")
+    figure = r'<figure class="nlp104 explore" data-scene="(\w+)" aria-label="([^"]*)"'
+    scenes = set()
+    for notebook in notebooks.chapters():
+        page = notebook.with_suffix(".html").name
+        stored = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+        drawn = [
+            re.match(figure, html)
+            for cell in stored
+            for output in cell.get("outputs", [])
+            for html in ["".join(output.get("data", {}).get("text/html", []))]
+        ]
+        drawn = [match.groups() for match in drawn if match]
+        cards = gallery.cards_of(notebook, page)
+        assert len(cards) == len(set(drawn))
+        for card in cards:
+            link = re.match(rf'<a href="{re.escape(page)}#(\w+?)(?:-(\d))?:">', card)
+            ((title,),) = [re.findall("<strong>(.*)</strong>", card)]
+            place = [name for name, _ in drawn].index(link[1])
+            for _ in range(int(link[2] or 1) - 1):
+                place = [name for name, _ in drawn].index(link[1], place + 1)
+            assert drawn[place] == (link[1], title)
+            scenes.add(link[1])
+    folders = files("nlp104.figures.explore").joinpath("scenes").iterdir()
+    assert scenes == {folder.name for folder in folders}
 
 
 def test_docstrings_are_written_like_chapters():

@@ -47,7 +47,9 @@ SCENES = (
     "brackets",
     "blanks",
     "patching",
+    "merges",
 )
+FOURS = re.findall("....", "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 WIDTHS = (1280, 782, 390, 320)
 EVIL = "<img src=x onerror='evil = 1'> & \"</script><script>evil = 1</script><!--<script>\""
 
@@ -99,6 +101,11 @@ def figures(load_once):
                     ")SBAR (VP VBZ (ADJP JJ )ADJP )VP . )S",
                 ),
             }
+        ),
+        "merges": explore.merges(
+            [pair for a, b, c, d in FOURS for pair in ((a, b), (c, d), (a + b, c + d))],
+            {f"▁{word}": 2 for word in FOURS},
+            "abcd efg what",
         ),
         "word_map": explore.word_map(
             NOUNS[:24], {name: rng.normal(size=(24, 64)) for name in ("by lot", "near", "far")}
@@ -491,6 +498,19 @@ def test_every_state_has_an_address(reader, alone, name):
     reader.evaluate("document.querySelector('[title=\"Start again\"]').click()")
     assert reader.state() == start | {key: state[key] for key in kept} | {"step": 0}
     assert reader.complaints == []
+
+
+@needs_browser
+def test_an_address_without_a_state_leads_to_the_figure(reader, page):
+    """The links of the gallery."""
+    for name in (SCENES[0], SCENES[-1]):
+        reader.open(page, at=f"#{name}:")
+        reader.rest()
+        look = f"""document.querySelector('[data-scene="{name}"]').getBoundingClientRect().top"""
+        assert -1 <= reader.evaluate(look) < 900, name
+        assert reader.state(SCENES.index(name)) == reader.evaluate(
+            f"({{ step: 0, ...scenes[{SCENES.index(name)}].start }})"
+        )
 
 
 @pytest.mark.slow

@@ -149,7 +149,7 @@ def renew_assets(app, env, added, changed, removed) -> list[str]:
 
 def setup(app):
     """Connect all of the above; called by Sphinx."""
-    for extension in ("reference", "cells", "live_translator"):
+    for extension in ("reference", "cells", "gallery", "live_translator"):
         app.setup_extension(extension)
     # Jupyter Book always sets this; the extension that would know it is left out.
     app.add_config_value("comments_config", {}, "")

@@ -24,6 +24,7 @@ import http.server
 import re
 import sys
 import threading
+from collections import Counter
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -65,8 +66,13 @@ def weight(urls, base, html):
 
 @functools.cache
 def anchors(file):
-    """What a link to this page of the book may name behind a #."""
-    return set(re.findall(r'\bid="([^"]+)"', file.read_text(encoding="utf-8")))
+    """What a link to this page of the book may name behind a #: a place, a figure to play with."""
+    page, copies = file.read_text(encoding="utf-8"), Counter()
+    names = set(re.findall(r'\bid="([^"]+)"', page))
+    for scene in re.findall(r'<figure [^>]*data-scene="(\w+)"', page):
+        copies[scene] += 1
+        names.add(f"{scene}-{copies[scene]}:" if copies[scene] > 1 else f"{scene}:")
+    return names
 
 
 def is_dead(link, base, html):

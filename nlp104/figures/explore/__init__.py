@@ -20,6 +20,7 @@ from nlp104.figures.explore.family_tree import family_tree
 from nlp104.figures.explore.heads import heads
 from nlp104.figures.explore.machine import machine
 from nlp104.figures.explore.masked_attention import masked_attention
+from nlp104.figures.explore.merges import merges
 from nlp104.figures.explore.patching import patching
 from nlp104.figures.explore.paths import paths
 from nlp104.figures.explore.pipeline import pipeline
@@ -46,6 +47,7 @@ __all__ = [
     "heads",
     "machine",
     "masked_attention",
+    "merges",
     "patching",
     "paths",
     "pipeline",

@@ -35,7 +35,7 @@
     for (const [key, text] of found) if (key in state) state[key] = read(text);
     state.step = nlp104.limit(Math.round(state.step) || 0, 0, steps - 1);
     for (const { name, values } of options)
-      if (!values.some(([value]) => value === state[name])) state[name] = start[name];
+      if (values?.every(([value]) => value !== state[name])) state[name] = start[name];
     try {
       scene.draw(state, player.width || 700);
     } catch {

@@ -67,8 +67,10 @@
   const frame = (player) => {
     const { root, scene, title, options, address } = player;
     const tools = make("div", { className: "tools" });
-    for (const option of options)
-      tools.append(choice(option, address, (value) => player.choose(option.name, value)));
+    for (const option of options) {
+      const choose = (value) => player.choose(option.name, value);
+      tools.append(option.field?.(choose) ?? choice(option, address, choose));
+    }
     const equation =
       scene.equation &&
       make("div", { className: "equation", innerHTML: scene.equation, data: { role: "img" } });

@@ -4,7 +4,8 @@
 //   lead,                        one sentence: what to do
 //   start, keep,                 the first state; what a reset keeps of it
 //   chapters,                    one name for each step; neighbours with one name are one chapter
-//   options: [{name, label, values: [[value, text], …], when(state, width)}],
+//   options: [{name, label, values: [[value, text], …], when(state, width)}], or {name, field},
+//                                a function that makes an element with an input
 //   equation, lit(state),        HTML with data-term="…"; the terms that are lit
 //   draw(state, width) → {marks, height, caption, table: {caption, rows, columns, values}, focus},
 //   last(state),                 its last step, where that depends on the state
@@ -83,8 +84,10 @@ nlp104.scene ??= (() => {
       for (const { name, when } of this.options) {
         const choice = this.frame.tools.querySelector(`[data-option="${name}"]`);
         choice.hidden = Boolean(when) && !when(this.state, this.width);
+        const chosen = String(this.state[name]);
         for (const input of choice.querySelectorAll("input"))
-          input.checked = input.value === String(this.state[name]);
+          if (input.type === "radio") input.checked = input.value === chosen;
+          else input.value = chosen;
       }
     }
 
