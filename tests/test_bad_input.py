@@ -147,6 +147,17 @@ def test_missing_file_or_unknown_corpus(refuses, fails, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize("part", ["data", "validation", "test"])
+def test_an_empty_name_of_a_file_is_no_default(fails, tmp_path, part):
+    """As of a variable of the shell that is not set: other pairs would be taken in silence."""
+    (tmp_path / "pairs.tsv").write_text(PAIRS, encoding="utf-8")
+    names = {"data": tmp_path / "pairs.tsv", part: ""}
+    options = [word for name, file in names.items() for word in (f"--{name}", file)]
+    message = fails("train", *options, *SIZE_OPTIONS, "--output", tmp_path / "run")
+    assert "Received: '', but there is no file without a name" in message
+    assert not (tmp_path / "run").exists()
+
+
 def test_languages_that_a_corpus_does_not_have(fails, tmp_path):
     options = ["--data", "grammar", "--target", "de", "--output", tmp_path / "run"]
     message = fails("train", *options)
@@ -442,6 +453,15 @@ def test_exports_that_cannot_be_made(fails, model, monkeypatch):
 def test_no_model_directory(fails, tmp_path, command):
     assert "does not exist" in fails(command, "--model", tmp_path / "none")
     assert "has no" in fails(command, "--model", tmp_path)
+    (tmp_path / "file").touch()
+    assert "is no directory" in fails(command, "--model", tmp_path / "file")
+
+
+def test_a_place_that_cannot_be_written_is_called_by_its_own_name(tmp_path):
+    path = tmp_path / "none" / "tokenizer.json"
+    with pytest.raises(FileNotFoundError) as raised:
+        Tokenizer.train(SENTENCES).save(path)
+    assert raised.value.filename == str(path)
 
 
 def test_truncated_model(fails, model):

@@ -131,7 +131,7 @@ def load_corpus(
     require_positive(source_column=source_column, target_column=target_column)
     for part, size in zip(SPLITS, sizes, strict=True):
         require_whole(**{f"size of {part}": 0 if size is None else size})
-    if name in NAMES and (validation or test):
+    if name in NAMES and (validation, test) != (None, None):
         raise InputError(
             f"Expected neither `validation` nor `test`, which the corpus {name} brings itself. "
             f"Received: validation={validation!r}, test={test!r}."
@@ -152,9 +152,10 @@ def load_corpus(
         parts += [[]] * (3 - len(parts))
         attribution, description = known.attribution, known.description
     else:
-        source_language, target_language = source_language or "en", target_language or "fr"
+        languages = source_language or "en", target_language or "fr"
+        source_language, target_language = languages
         parts = [
-            _read(_files(path, source_language, target_language), clean, columns) if path else []
+            [] if path is None else _read(_files(path, *languages), clean, columns)
             for path in (name, validation, test)
         ]
     train, validation_pairs, test_pairs = parts
@@ -219,7 +220,7 @@ def _files(path, source_language, target_language):
     raise MissingError(
         f"Expected one of {', '.join(NAMES)}, a file of tab-separated columns, or the prefix of "
         f"two files of lines. Received: {path!r}, but there is no "
-        f"{path if len(missing) == 2 else missing[0]}."
+        f"{(path or 'file without a name') if len(missing) == 2 else missing[0]}."
     )
 
 

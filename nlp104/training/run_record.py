@@ -12,7 +12,7 @@ import keras
 
 from nlp104.training.settings import SPLITS, without_local_paths
 from nlp104.utils.errors import InputError, MissingError
-from nlp104.utils.files import replacing
+from nlp104.utils.files import replacing, what_lacks
 from nlp104.utils.foreign import parse_json, read_text
 
 _FILE = "run.json"
@@ -79,9 +79,9 @@ def read_record(directory):
     """
     path = Path(directory) / _FILE
     if not path.is_file():
-        found = f"has no {_FILE}" if path.parent.is_dir() else "does not exist"
         raise MissingError(
-            f"Expected a directory that `nlp104 train` made. Received: {directory}, which {found}."
+            f"Expected a directory that `nlp104 train` made. Received: {directory}, which "
+            f"{what_lacks(path)}."
         )
     try:
         record = parse_json(read_text(path))

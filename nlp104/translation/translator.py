@@ -17,7 +17,7 @@ from nlp104.transformer.model import Transformer
 from nlp104.translation.model_file import load_model
 from nlp104.utils.arguments import require_positive, require_texts
 from nlp104.utils.errors import InputError, MissingError
-from nlp104.utils.files import replacing
+from nlp104.utils.files import replacing, what_lacks
 
 MODEL, SHARED, SOURCE, TARGET = "model.keras", "tokenizer.json", "source.json", "target.json"
 
@@ -259,9 +259,9 @@ class Translator:
         directory = Path(directory)
         path = directory / MODEL
         if not path.is_file():
-            found = f"has no {MODEL}" if directory.is_dir() else "does not exist"
             raise MissingError(
-                f"Expected a directory with a trained model. Received: {directory}, which {found}."
+                f"Expected a directory with a trained model. Received: {directory}, which "
+                f"{what_lacks(path)}."
             )
         tokenizers = load_tokenizers(directory)
         return cls(load_model(path, dtype), *tokenizers)

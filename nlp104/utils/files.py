@@ -33,6 +33,10 @@ def replacing(path):
         with temporary.open("rb+") as file:
             os.fsync(file.fileno())
         os.replace(temporary, path)
+    except OSError as error:
+        if error.filename and Path(error.filename) == temporary:
+            error.filename = str(path)  # what the user has named
+        raise
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -61,6 +65,20 @@ def require_room(path, size):
             file.truncate(0)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path.parent)) from error
+
+
+def what_lacks(path):
+    """Why a file is not there, in words about its directory.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from nlp104.utils.files import what_lacks
+        >>> what_lacks(Path("run", "run.json")), what_lacks(Path("run.json"))
+        ('does not exist', 'has no run.json')
+    """
+    if path.parent.is_dir():
+        return f"has no {path.name}"
+    return "is no directory" if path.parent.exists() else "does not exist"
 
 
 def sweep(directory):
