@@ -24,10 +24,10 @@ class _Node(NamedTuple):
 def tree(gold, said=None, names=("right", "written")):
     """A parse tree; with a second one of the same words what differs is framed.
 
-    On a page the tree stands on its words, and the second one hangs below them. On a phone, and
-    where a sentence is too long for its words to stand side by side, trees are lists. The frames of
-    the second tree are dashed. Where only names differ, a phone shows one list: the second name
-    stands behind the first.
+    On a page the tree stands on its words, and the second one hangs below them, upside down. On a
+    phone, and where a sentence is too long for its words to stand side by side, trees are lists.
+    The frames of the second tree are dashed. Where only names differ, a phone shows one list: the
+    second name stands behind the first.
 
     Args:
         gold: The tree.
@@ -109,15 +109,19 @@ def _across(drawing, nodes, lit, names, words, widths):
     gap = (WIDE - sum(widths)) / len(words)
     edges = [sum(widths[:i]) + gap * (i + 0.5) for i in range(len(words))]
     middles = [left + width / 2 for left, width in zip(edges, widths, strict=True)]
-    ground = LEVEL * _height(nodes[0]) + 18
+    lift = 26 * (len(nodes) > 1)  # the names stand above and below the roots
+    ground = lift + LEVEL * _height(nodes[0]) + 18
     for word, left, width in zip(words, edges, widths, strict=True):
         drawing.tokens(left, ground + 8, [word], width=width, height=30, size=13)
     for node, marked, up in zip(nodes, lit, (1, -1), strict=False):
         foot = ground if up == 1 else ground + 46
         _grow(drawing, node, middles, foot, up, marked)
-    for name, y in zip(names, (12, ground + 46 + LEVEL * _height(nodes[-1])), strict=False):
+    if len(nodes) == 1:
+        return ground + 40
+    foot = ground + 46 + LEVEL * _height(nodes[-1])
+    for name, y in zip((names[0], f"{names[1]} (upside down)"), (12, foot + lift), strict=True):
         drawing.text(0, y, name, strong=True)
-    return ground + 40 + (len(nodes) - 1) * (24 + LEVEL * _height(nodes[-1]))
+    return foot + lift + 12
 
 
 def _height(node):

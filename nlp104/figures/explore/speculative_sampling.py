@@ -80,23 +80,28 @@ def _still(kept, flow):
     """Above, what becomes of the guesses; below, what comes out."""
     drawing, unit, middle = Drawing(360), 180, {"anchor": "middle"}
     rows = {
-        "guessed: kept, and refused": (flow, "s2"),
-        "coming out: kept, and drawn instead": (flow.T, "s1"),
+        "guessed: kept, and refused": (flow, "stroke:var(--s2-line)"),
+        "coming out: kept, and drawn instead": (
+            flow.T,
+            "stroke:var(--s1-line);stroke-dasharray:3 3",
+        ),
     }
-    for row, (title, (pieces, colour)) in enumerate(rows.items()):
+    for row, (title, (pieces, line)) in enumerate(rows.items()):
         base = 160 + 190 * row
         drawing.text(0, base - 148, title, strong=True)
         for column, token in enumerate(TOKENS):
             x, top = 20 + 120 * column, base
             fill, none = "fill:var(--s1-line);fill-opacity:0.3", "fill:none;stroke-width:1.5"
             sizes = [(kept[column], fill)]
-            sizes += [(size, f"{none};stroke:var(--{colour}-line)") for size in pieces[column]]
+            sizes += [(size, f"{none};{line}") for size in pieces[column]]
             for size, look in sizes:
                 if size < 1e-9:
                     continue
                 top -= unit * size
-                box = {"x": x, "y": top + 1, "width": 76, "height": unit * size - 2}
-                drawing.add("rect", rx=3, style=look, **box)
+                box = {"x": x, "y": top + 1, "width": 76, "height": unit * size - 2, "rx": 3}
+                if not row and look != fill:
+                    drawing.add("rect", class_="hatch", **box)
+                drawing.add("rect", style=look, **box)
                 drawing.text(x + 38, top + unit * size / 2, f"{size:.1f}", **middle)
             drawing.text(x + 38, base + 14, token, strong=True, **middle)
     return drawing.svg(base + 26)

@@ -23,14 +23,23 @@ nlp104.share("speculative_sampling", ({ area, label, line, token, write }) => {
     const fits = h >= TALL;
     return [
       area(key, { x: x - bar / 2, y, w: bar, h }, { radius: 3, layer: 1, ...look }),
-      fits && words && label(`${key} number`, x, y + h / 2, words, { anchor: "middle" }),
+      fits &&
+        words &&
+        label(`${key} number`, x, y + h / 2, words, {
+          anchor: "middle",
+          strong: look !== KEPT,
+          muted: look.opacity === GONE,
+        }),
     ];
   }
 
+  // The clothes of the still in the chapter: filled, striped and framed, dotted.
   const KEPT = { concept: "model", strength: 0.3 };
-  const REFUSED = { concept: "draft", strength: 0.12, edge: true };
-  const DRAWN = { concept: "model", strength: 0.12, edge: true };
+  const REFUSED = { concept: "refused", edge: true };
+  const DRAWN = { concept: "instead", edge: true };
   const GUESSED = { concept: "draft", strength: 0.3 };
+  const STRIPES = { hatch: true };
+  const GONE = 0.45; // opacity of what was refused, once all is drawn
 
   // What is refused, in pieces: each lies on its own token, then on the one that is drawn for it.
   function pieces(view) {
@@ -47,6 +56,21 @@ nlp104.share("speculative_sampling", ({ area, label, line, token, write }) => {
         return piece(view, `flow ${j} ${i}`, place, from, size, look, step > 1 && write(size));
       }),
     );
+  }
+
+  // The stripes of what is refused; in the end they stand faintly where it was.
+  function stripes(view, i) {
+    const { over, kept, q, out, step } = view;
+    if (over[i] < 0.001) return [];
+    if (step < 3) return piece(view, `stripes ${i}`, i, kept[i], over[i], STRIPES);
+    const from = Math.max(kept[i], out[i]);
+    if (q[i] - from < 0.001) return [];
+    const whole = from === kept[i] && write(over[i]);
+    const here = [i, from, q[i] - from];
+    return [
+      piece(view, `stripes ${i}`, ...here, { ...STRIPES, opacity: GONE }),
+      piece(view, `gone ${i}`, ...here, { ...REFUSED, opacity: GONE }, whole),
+    ];
   }
 
   // Where the model's probability lies, and what it is.
@@ -108,6 +132,7 @@ nlp104.share("speculative_sampling", ({ area, label, line, token, write }) => {
       step
         ? piece(view, `kept ${i}`, i, 0, kept[i], KEPT, kept[i] && write(kept[i]))
         : piece(view, `kept ${i}`, i, 0, q[i], GUESSED, ""),
+      step > 0 && stripes(view, i),
       level(view, i),
       guess(view, i),
       step === 3 &&
@@ -121,9 +146,11 @@ nlp104.share("speculative_sampling", ({ area, label, line, token, write }) => {
   // How many guesses are kept.
   function meter({ width, meter: y, share, step }) {
     const wide = step ? width * share : 0;
+    const rest = { x: wide + 1, y, w: step ? Math.max(0, width - wide - 2) : 0, h: 14 };
     return [
       area("kept share", { x: 0, y, w: wide, h: 14 }, KEPT),
-      area("refused share", { x: wide, y, w: step ? width - wide : 0, h: 14 }, REFUSED),
+      area("stripes share", rest, STRIPES),
+      area("refused share", rest, REFUSED),
       step > 0 &&
         label("share", 0, y + 28, `kept ${write(100 * share, 0)} %`, { concept: "model" }),
       step > 0 &&
