@@ -192,7 +192,7 @@ def test_the_gallery_leads_to_every_figure_to_play_with():
         drawn = [match.groups() for match in drawn if match]
         cards = gallery.cards_of(notebook, page)
         assert len(cards) == len(set(drawn))
-        for card in cards:
+        for card in cards.values():
             link = re.match(rf'<a href="{re.escape(page)}#(\w+?)(?:-(\d))?:">', card)
             ((title,),) = [re.findall("<strong>(.*)</strong>", card)]
             place = [name for name, _ in drawn].index(link[1])

@@ -31,22 +31,24 @@ class Gallery(SphinxDirective):
         from nlp104.figures import language
 
         here = Path(self.env.docname).parent
-        cards = []
+        cards = {}
         for name in self.env.external_site_map:
             notebook = Path(self.env.srcdir, f"{name}.ipynb")
             is_here = (here / self.arguments[0]) in Path(name).parents
             if is_here and notebook.exists():
                 self.env.note_dependency(str(notebook))
                 page = Path(name).relative_to(here).with_suffix(".html")
-                cards += cards_of(notebook, page.as_posix())
+                for title, card in cards_of(notebook, page.as_posix()).items():
+                    cards.pop(title, None)  # the last of a name counts
+                    cards[title] = card
         style = f"<style>{language.sheet()}</style>{language.PATTERNS}"
-        html = "".join(cards)
+        html = "".join(cards.values())
         html = f'<figure class="nlp104 gallery">{style}{html}</figure>'
         return [nodes.raw("", html, format="html")]
 
 
 def cards_of(notebook, page):
-    """A card for each figure of a chapter, which leads to it.
+    """From the title of each figure of a chapter to a card, which leads to it.
 
     A figure that begins anew further down, under the same title, counts where it stands last.
     """
@@ -68,7 +70,7 @@ def cards_of(notebook, page):
                     chapter=chapter,
                     **drawn.groupdict(),
                 )
-    return list(cards.values())
+    return cards
 
 
 def setup(app):

@@ -75,7 +75,7 @@ nlp104.share("evolution", ({ most, write, area, label, token, matrix }) => {
   function named({ features, place: { column, inputs } }) {
     if (column < 12) return null;
     const narrow = column < 16;
-    const look = { size: narrow ? 11 : 12, muted: true, slant: narrow ? -90 : -72 };
+    const look = { size: 12, muted: true, slant: narrow ? -90 : -72 };
     const aside = narrow ? 0 : 3;
     return features.map((name, j) =>
       label(`f${j}`, inputs.x + (j + 0.5) * column + aside, inputs.top - 9, name, look),
