@@ -30,10 +30,10 @@ class Drawn(SphinxDirective):
         svg = names["drawing"].svg(
             float(height), label=" ".join(self.content[0].split("#")[1:])
         )
-        html = f'<figure class="nlp104 still"><style>{language.sheet()}</style>{language.PATTERNS}'
+        html = language.still(language.PATTERNS + svg)
         code = "\n".join(lines)
         return [
-            nodes.raw("", f"{html}{svg}</figure>", format="html"),
+            nodes.raw("", html, format="html"),
             nodes.literal_block(code, code, language="python"),
         ]
 

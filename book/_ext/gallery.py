@@ -41,9 +41,8 @@ class Gallery(SphinxDirective):
                 for title, card in cards_of(notebook, page.as_posix()).items():
                     cards.pop(title, None)  # the last of a name counts
                     cards[title] = card
-        style = f"<style>{language.sheet()}</style>{language.PATTERNS}"
-        html = "".join(cards.values())
-        html = f'<figure class="nlp104 gallery">{style}{html}</figure>'
+        html = f'<div class="gallery">{"".join(cards.values())}</div>'
+        html = language.still(language.PATTERNS + html)
         return [nodes.raw("", html, format="html")]
 
 

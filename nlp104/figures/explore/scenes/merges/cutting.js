@@ -21,7 +21,7 @@ nlp104.share("merges", () => {
   // Before the first merge, and after each that changes something:
   // { from: the merge, count: of tokens, parts: [[{ token, at, fresh }, …], …] }.
   let last = {};
-  function statesOf(text, { merges }) {
+  function statesOf(text, merges) {
     if (last.text === text) return last.states;
     let at = 0;
     let parts = partsOf(text).map((part) => [...part].map((token) => ({ token, at: at++ })));

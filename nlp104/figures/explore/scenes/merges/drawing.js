@@ -92,6 +92,7 @@ nlp104.share("merges", ({ area, exact, label, limit, line, token, range }) => {
     const steps = states.map(
       ({ from, count }, i) => `${i ? `H${x(from)}V` : `M${x(0)} `}${y(count)}`,
     );
+    const late = step > 0.8 * merges.length; // to the right there is no room
     const dot = { x: x(step) - 5, y: y(now.count) - 5, w: 10, h: 10 };
     return [
       label("tokens", box.x - 24, box.y - 26, "tokens of this text", { muted: true }),
@@ -100,16 +101,10 @@ nlp104.share("merges", ({ area, exact, label, limit, line, token, range }) => {
       area("dot", dot, { concept: "ink", strength: 1, radius: 5, layer: 2 }),
       label("most", box.x - 8, y(most), `${most}`, { anchor: "end", size: 12, muted: true }),
       label("none", box.x - 8, y(0), "0", { anchor: "end", size: 12, muted: true }),
-      label(
-        "count",
-        x(step) + (step > 0.8 * merges.length ? -10 : 10),
-        y(now.count) - 12,
-        `${now.count}`,
-        {
-          anchor: step > 0.8 * merges.length ? "end" : "start",
-          strong: true,
-        },
-      ),
+      label("count", x(step) + (late ? -10 : 10), y(now.count) - 12, `${now.count}`, {
+        anchor: late ? "end" : "start",
+        strong: true,
+      }),
       range(Math.floor(merges.length / 100) + 1).map((i) =>
         label(`tick ${i}`, x(100 * i), y(0) + 14, `${100 * i}`, {
           anchor: "middle",

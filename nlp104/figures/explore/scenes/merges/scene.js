@@ -11,7 +11,7 @@ nlp104.scene("merges", (data, { range, exact, merges }) => {
   }
 
   function viewOf(state, width) {
-    const states = merges.statesOf(state.text, { merges: pairs });
+    const states = merges.statesOf(state.text, pairs);
     const now = merges.stateAt(states, state.step);
     const fresh = now.from === state.step && state.step > 0;
     const view = { merges: pairs, known, states, now, fresh, step: state.step };
@@ -54,7 +54,7 @@ nlp104.scene("merges", (data, { range, exact, merges }) => {
     },
     // It runs to the next merge that changes the text.
     pause({ step, text: words }) {
-      const states = merges.statesOf(words, { merges: pairs });
+      const states = merges.statesOf(words, pairs);
       return states.some(({ from }) => from === step) ? 900 : 40;
     },
   };
