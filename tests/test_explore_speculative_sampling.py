@@ -109,12 +109,12 @@ def test_the_others_share_what_a_pull_leaves_as_they_did(reader, page, draft, va
 @needs_browser
 def test_a_handle_obeys_the_keyboard(reader, page):
     reader.open(page)
-    reader.evaluate("document.querySelector('[data-act=\"q:1\"]').focus()")
+    reader.evaluate("document.querySelector('[data-act=\"q:2\"]').focus()")
     for key in ("ArrowDown", "ArrowDown"):
         reader.press(key)
     q = [float(share) for share in reader.state()["hand"].split(",")]
     assert sum(q) == pytest.approx(1, abs=2e-4)
-    np.testing.assert_allclose(q, [0.4 * 2 / 3, 0.6, 0.4 / 3], atol=2e-4)
+    np.testing.assert_allclose(q, [0.3 * 5 / 4, 0.1 * 5 / 4, 0.5], atol=2e-4)
     assert reader.state()["draft"] == -1
     assert reader.complaints == []
 
@@ -138,5 +138,5 @@ def test_what_there_is_not_is_drawn_all_the_same(reader, state):
 
 def test_the_words_in_place_of_the_picture():
     made = explore.speculative_sampling()
-    assert "kept a 0.2, b 0.3, c 0.1: together 60%" in made.alt
+    assert "kept a 0.3, b 0.1, c 0.2: together 60%" in made.alt
     assert made.alt.endswith("Together that is a 0.5, b 0.3, c 0.2, as the model says.")

@@ -7,8 +7,10 @@ from nlp104.figures.explore.explorable import Explorable
 
 TOKENS = ("a", "b", "c")
 MODEL = (0.5, 0.3, 0.2)  # p, of the model
+OPENS_WITH = "likes c"  # the chapter has drawn "likes b" when a reader comes to the figure
 DRAFTS = {  # q, what a draft may say
     "likes b": (0.2, 0.7, 0.1),
+    OPENS_WITH: (0.3, 0.1, 0.6),
     "only b": (0.0, 1.0, 0.0),
     "no idea": (1 / 3, 1 / 3, 1 / 3),
     "the same": MODEL,
@@ -36,7 +38,7 @@ def speculative_sampling():
         >>> explore.speculative_sampling().data["model"]
         [0.5, 0.3, 0.2]
     """
-    p, q = np.array(MODEL), np.array(DRAFTS["likes b"])
+    p, q = np.array(MODEL), np.array(DRAFTS[OPENS_WITH])
     kept, flow = outcome(p, q)
     data = {
         "tokens": list(TOKENS),

@@ -1,7 +1,7 @@
 // A draft's guesses are kept or refused, and what is drawn instead makes up for what it lacks.
 nlp104.scene("speculative_sampling", (data, { speculative_sampling }) => ({
   lead: "Pull the draft by a handle: does what comes out stay the model's?",
-  start: { step: 3, draft: 0, again: false, hand: "", token: 1 },
+  start: { step: 3, draft: 1, again: false, hand: "", token: 1 },
   keep: ["again"],
   chapters: ["guess", "keep", "refuse", "draw"],
   options: [
