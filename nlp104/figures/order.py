@@ -16,7 +16,7 @@ SPEEDS = BASE ** (-np.arange(0, WIDTH, 2) / WIDTH)  # radians per token
 WORDS = ("dog", "bites", "man")
 WAYS = {
     "recurrence": ("Read in turn", "A recurrent layer: word 3 waits for 2."),
-    "added": ("Add a code", "One vector for each position."),
+    "added": ("Add a code", "For each position, fixed or learned."),
     "turned": ("Turn queries and keys", "Nothing is added: each row is turned."),
 }
 HIGH = 328  # of one way

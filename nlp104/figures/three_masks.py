@@ -11,7 +11,7 @@ __all__ = ["three_masks"]
 SOURCE = ("The", "cat", "sleeps", "[PAD]")
 TARGET = ("[START]", "Le", "chat", "dort", "[PAD]")
 TITLE = "Three attentions, three masks"
-SENTENCE = "Across, the keys are the source's tokens: its padding is hidden again."
+SENTENCE = "Cross-attention's keys are the source's tokens: their padding is hidden."
 ROW, PILL = 20, 28  # pixels, the height of a row of a mask, and of the tokens above it
 WORDS = 58  # pixels, the width of the words beside it
 

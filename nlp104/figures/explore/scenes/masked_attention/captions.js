@@ -20,7 +20,7 @@ nlp104.share("masked_attention", ({ write, largest }) => {
     const lies = `[a|**${write(row.leak)}**] of its weight lies on words that come later`;
     if (!next[row.i]) return `A leak, though row ${name} has nothing to write: ${lies}.`;
     const answer = nlp104.masked_attention.copied(view, row);
-    const framed = answer ? `, [a|**${write(answer)}**] on ${target} itself (framed)` : "";
+    const framed = answer ? `, [a|**${write(answer)}**] on ${target} itself (its cell is framed)` : "";
     return (
       `A leak: row ${name} must write ${target}, and ${lies}${framed}. ` +
       "A model that is trained like this reads the answer off."
@@ -29,13 +29,14 @@ nlp104.share("masked_attention", ({ write, largest }) => {
 
   // A row that is older than the newest word: what it still may see, and what not.
   function ofOlder(view, name) {
-    const { row, words } = view;
+    const { row, words, newest } = view;
     const list = (places) => places.map((j) => `**${words[j]}**`).join(", ");
     const seen = row.places.filter((_, place) => !row.hidden[place]);
     const later = row.places.filter((j) => j > row.i);
     const one = later.length === 1;
     return (
-      `Row ${name} may look at ${list(seen)}. ${list(later)} ${one ? "comes" : "come"} later: ` +
+      `**${words[newest]}** is new. Row ${name} may look at ${list(seen)}. ` +
+      `${list(later)} ${one ? "comes" : "come"} later: ` +
       `the mask makes ${one ? "its score" : "each score"} **−∞**, and the softmax its weight **0**.`
     );
   }

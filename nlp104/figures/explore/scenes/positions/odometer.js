@@ -12,7 +12,7 @@ nlp104.share("positions", ({ range, dot, area, matrix }) => {
   }
 
   function rows(view, odometer) {
-    const { codeRow, binary } = nlp104.positions;
+    const { put, codeRow, binary } = nlp104.positions;
     return neighbours(view).map((other) => {
       const y = (other - view.position + 2) * view.pitch;
       const look = other === view.position ? {} : { faint: true, muted: true, strong: false };
@@ -20,6 +20,11 @@ nlp104.share("positions", ({ range, dot, area, matrix }) => {
       return [
         codeRow(view, `m${other}:`, other, view.top + y, look),
         matrix(`b${other}:`, [binary(other)], digits),
+        put(`p${other}`, odometer.x - 8, digits.y + 12, `${other}`, {
+          anchor: "end",
+          strong: true,
+          ...look,
+        }),
       ];
     });
   }

@@ -8,7 +8,9 @@ nlp104.scene("positions", (data, { range, positions }) => {
   const leads = {
     swap: "Tap two words, without positions and with them.",
     clock: "Play: the first hand is fast, and each next one slower.",
-    shift: "Choose $k$. Then play: is it the same turn from every position?",
+    shift:
+      "Thin hands: a position. Thick: $k$ steps on. " +
+      "Choose $k$, then play: is it the same turn from every position?",
   };
 
   function draw(state, width) {

@@ -67,7 +67,7 @@ nlp104.share("positions", ({ range, dot, write, area, token, line }) => {
   // Every distance can be pressed; each eighth has its number below.
   function distances({ data, k }, { y, gap, atDistance }) {
     const { put } = nlp104.positions;
-    return range(data.reach + 1).map((far) => {
+    const presses = range(data.reach + 1).map((far) => {
       const x = atDistance(far);
       const press = area(
         `k${far}`,
@@ -85,6 +85,8 @@ nlp104.share("positions", ({ range, dot, write, area, token, line }) => {
       if (far % 8) return [press];
       return [press, put(`at${far}`, x, y + HIGH + 14, `${far}`, { muted: true })];
     });
+    const axis = put("axis", atDistance(4), y + HIGH + 14, "$k$", { muted: true });
+    return [presses, axis];
   }
 
   function shift(view) {
