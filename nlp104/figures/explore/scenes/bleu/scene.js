@@ -84,7 +84,7 @@ nlp104.scene("bleu", (data, { area, label, write, bleu }) => {
   return {
     lead:
       `**Source:** ${source}\n` +
-      "Filled: the reference has this group, too. Hollow: it has not, or not so often. " +
+      "Filled: the reference has this group, too. Hollow: it does not, or not so often. " +
       "Step through eight translations; tap a word to strike it out.",
     start: { step: data.opens, out: "" },
     chapters: translations.map(({ name }) => name),
