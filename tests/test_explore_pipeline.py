@@ -420,6 +420,7 @@ def test_the_still_shows_the_weights(name):
         ({"mask": np.tri(3)}, "Expected mask of shape (4, 4). Received: (3, 3)."),
         ({"follow": 4}, "Expected follow to be the number of a row. Received: 4."),
         ({"opening": 8}, "Expected opening to be the number of a step. Received: 8."),
+        ({"features": ["adj."]}, "Expected 4 features. Received: 1."),
     ],
 )
 def test_bad_input_is_refused_in_words(change, message):

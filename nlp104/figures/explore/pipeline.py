@@ -19,6 +19,7 @@ def pipeline(
     rows,
     columns=None,
     *,
+    features=(),
     mask=None,
     follow=0,
     opening=0,
@@ -37,6 +38,7 @@ def pipeline(
         rows: the token of each query.
         columns: the token of each key, if keys and values come from another sentence
             (cross-attention). There is no causal mask then.
+        features: short names of the `key_dim` numbers of a query and a key, if they have any.
         mask: booleans `[query, key]`, True = may be seen. One more choice, "given", beside none,
             causal, and padding where a token is [PAD]; chosen at the start. One that is equal to a
             choice keeps that one's name. False: nothing about masks, for readers who have not met
@@ -66,6 +68,8 @@ def pipeline(
     heads = query.shape[:-2]
     key = as_matrix(key, (*heads, shape[1], query.shape[-1]), "key")
     value = as_matrix(value, (*heads, shape[1], None), "value")
+    if len(features) not in (0, query.shape[-1]):
+        raise ValueError(f"Expected {query.shape[-1]} features. Received: {len(features)}.")
     if follow not in range(shape[0]):
         raise ValueError(f"Expected follow to be the number of a row. Received: {follow}.")
     if opening not in range(STAGES):
@@ -85,6 +89,7 @@ def pipeline(
         "rows": list(rows),
         "columns": columns,
         "cross": cross,
+        "features": list(features),
         "follow": follow,
         "opening": opening,
         "mask": start,

@@ -107,6 +107,9 @@ nlp104.share("pipeline", ({ transpose, most, write, box, area, label, token, lin
         of: (k) => fade(pairs, k === view.score),
         upright: true,
       });
+    const features = view.features.map((name, j) =>
+      aside(view, `d${j}`, x.scores - 6, y.key + (j + 0.5) * view.keyHeight, name),
+    );
     const values = () =>
       factor(view, "V", view.value, {
         ...box(x.value, y.value, view.valueWidth, view.valueHeight),
@@ -117,7 +120,7 @@ nlp104.share("pipeline", ({ transpose, most, write, box, area, label, token, lin
       });
     return [
       asks && queries(),
-      open !== "output" && (asks || !mixing) && keys(),
+      open !== "output" && (asks || !mixing) && [keys(), features],
       answers && values(),
       answers && (mixing || !view.late) && outputs(view),
     ];

@@ -26,12 +26,13 @@ nlp104.share("pipeline", ({ whole, write, sum, box, area, line, step, shares, le
 
   function openScore(view) {
     const { places, strokes } = nlp104.pipeline;
-    const { depth, x, y, pad, keyHeight, scoreWidth, query, key, dots, row, score } = view;
+    const { depth, x, y, size, pad, keyHeight, scoreWidth, query, key, dots, row, score } = view;
+    const named = 0.6 * size * Math.max(0, ...view.features.map((name) => name.length));
     const width = x.scores - x.query - 2 * pad;
     const place = box(x.scores + score * scoreWidth, y.key, scoreWidth, keyHeight);
     const marks = meet(view, x.query, place, {
       x: x.query,
-      width,
+      width: width - named,
       a: query[row],
       b: key[score],
       concepts: ["q", "k", "r"],
