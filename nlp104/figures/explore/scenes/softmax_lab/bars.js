@@ -146,6 +146,8 @@ nlp104.share("softmax_lab", ({ tidy, write, area, token, line, step }) => {
       arrow(view),
       line("ground", `M${left} ${ground}h${panel}`, { concept: "edge", layer: 0 }),
       line("full", `M${left} ${top}h${panel}`, { layer: 0 }),
+      text(view, "one", left - 8, top, "1", { size: 12, anchor: "end", muted: true }),
+      text(view, "none", left - 8, ground, "0", { size: 12, anchor: "end", muted: true }),
       view.weights.map((p, i) => weight(view, p, i)),
     ];
   }
