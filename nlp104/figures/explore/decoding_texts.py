@@ -3,7 +3,7 @@
 TITLE = "Who chooses the next word?"
 LEAD = (
     "A trained model gives probabilities; somebody has to choose. Tap a first word, or step. Then "
-    "try beams, and raise k until a better sentence turns up."
+    "try beams, and more of them, until a better sentence turns up."
 )
 CUTS = {"top_p": "top-p", "top_k": "top-k"}
 CAPTIONS = {

@@ -20,7 +20,11 @@ nlp104.share("decoding", ({ sum, write, exact, area, note, token, wire, line, st
         line("toW", path, { concept: lit ? "ink" : "line", layer: 0 }),
       ];
     }
-    if (phase) return digits((i) => ({ x: width - 144 + 12 * i, y: y - 9, w: 12, h: 18 }));
+    if (phase)
+      return [
+        note("vector", width - 126, y, "vector", { anchor: "end", muted: true }),
+        digits((i) => ({ x: width - 120 + 10 * i, y: y - 9, w: 10, h: 18 })),
+      ];
     // It has the room of all that is not yet known.
     const ahead = ["softmax: probabilities", logits].map((source, i) => {
       const place = { x: width / 2 - 80, y: y + 130 - 46 * i, w: 160, h: 28 };
@@ -147,15 +151,24 @@ nlp104.share("decoding", ({ sum, write, exact, area, note, token, wire, line, st
     ];
   }
 
-  // Without a cache all positions are computed again for each word.
-  function cost({ frames, now, shown, frame, name }, y) {
+  // What the words that are not shown have together; the dice show it themselves.
+  function others({ data, phase, frame, dice, pool }) {
+    const rest = 1 - sum(frame.all.map(({ p }) => p));
+    const count = exact(data.vocabulary - frame.all.length);
+    return phase > 1 && !dice && !pool ? `${count} others: together ${percent(rest)}` : "";
+  }
+
+  // Without a cache all positions are computed again for each word: from the second on it shows.
+  function cost(view, y) {
+    const { frames, now, shown, frame, name } = view;
     const read = frames.slice(0, now).map((one) => one.read.length);
     const again = sum(read.map((count, i) => count * (i + 1)));
-    const text = `positions computed: **${sum(read)}** with a cache, ${again} without`;
+    const saved = `positions computed: **${sum(read)}** with a cache, ${again} without`;
+    const text = now > 1 ? saved : others(view);
     const dotted = [...shown, ...frame.all].some(({ word }) => name(word)[0] === "·");
     const legend = "· in front of a piece: it goes on with a word";
     return [
-      note("cache", 0, y + 8, text, { muted: true }),
+      text && note("cache", 0, y + 8, text, { muted: true }),
       dotted && note("dot", 0, y + 25, legend, { muted: true }),
     ];
   }
