@@ -48,6 +48,7 @@ SCENES = (
     "blanks",
     "patching",
     "merges",
+    "cross_entropy",
 )
 FOURS = re.findall("....", "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 WIDTHS = (1280, 782, 390, 320)
@@ -106,6 +107,13 @@ def figures(load_once):
             [pair for a, b, c, d in FOURS for pair in ((a, b), (c, d), (a + b, c + d))],
             {f"▁{word}": 2 for word in FOURS},
             "abcd efg what",
+        ),
+        "cross_entropy": explore.cross_entropy(
+            ["chat", "chien", "le", "noir", "dort", "[PAD]"],
+            [1.5, 1.2, 0.3, -0.4, -0.8, 0.0],
+            "The black cat sleeps.",
+            "Le chat noir dort.",
+            1,
         ),
         "word_map": explore.word_map(
             NOUNS[:24], {name: rng.normal(size=(24, 64)) for name in ("by lot", "near", "far")}

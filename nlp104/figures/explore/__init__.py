@@ -12,6 +12,7 @@ of them draw with, their frame and their player are in the folder `player`.
 from nlp104.figures.explore.blanks import blanks
 from nlp104.figures.explore.bleu import bleu
 from nlp104.figures.explore.brackets import brackets
+from nlp104.figures.explore.cross_entropy import cross_entropy
 from nlp104.figures.explore.decoding import decoding
 from nlp104.figures.explore.descent import descent
 from nlp104.figures.explore.devices import devices
@@ -39,6 +40,7 @@ __all__ = [
     "blanks",
     "bleu",
     "brackets",
+    "cross_entropy",
     "decoding",
     "descent",
     "devices",
