@@ -109,8 +109,8 @@ def figures(load_once):
             "abcd efg what",
         ),
         "cross_entropy": explore.cross_entropy(
-            ["chat", "chien", "le", "noir", "dort", "[PAD]"],
-            [1.5, 1.2, 0.3, -0.4, -0.8, 0.0],
+            ["chat", "le", "chien", "noir", "dort", "[PAD]"],
+            [1.5, 0.3, 1.2, -0.4, -0.8, 0.0],
             "The black cat sleeps.",
             "Le chat noir dort.",
             1,

@@ -14,7 +14,7 @@ nlp104.share("cross_entropy", ({ area, label, limit, line, tidy, token, write })
       muted: true,
     }),
     [8, 4, 0, -4].map((x) => [
-      label(`tick ${x}`, left - 8, y(x), write(x, 0), { anchor: "end", size: 12, muted: true }),
+      label(`tick ${x}`, left - 6, y(x), write(x, 0), { anchor: "end", size: 12, muted: true }),
       line(`grid ${x}`, `M${left} ${y(x)}H${edge}`, { concept: x ? "line" : "edge", layer: 0 }),
     ]),
   ];

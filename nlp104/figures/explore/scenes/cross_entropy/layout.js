@@ -5,8 +5,8 @@ nlp104.share("cross_entropy", ({ limit }) => {
   function layout({ words, loss }, width) {
     const slim = width < 560;
     const left = slim ? 22 : 28;
-    const side = (slim ? 0.34 : 0.4) * width; // what the loss takes
-    const column = (width - side - left - (slim ? 10 : 34)) / words.length;
+    const side = (slim ? 0.33 : 0.4) * width; // what the loss takes
+    const column = (width - side - left - (slim ? 6 : 34)) / words.length;
     const unit = slim ? 13 : 16; // pixels of a score of 1
     const top = slim ? 58 : 62;
     const y = (x) => top + (TOP - limit(x, BOTTOM, TOP)) * unit;

@@ -31,15 +31,15 @@ nlp104.share("cross_entropy", ({ area, label, limit, line, range, write }) => {
     ];
   }
 
-  function key({ at, foot, words, right, slim }) {
+  function key({ at, end, foot, words, right, slim }) {
     const y = foot + (slim ? 30 : 12);
     const look = { concept: "loss", radius: 2 };
-    const x = slim ? at : at + 110;
+    const x = slim ? at : end - 97;
     return [
       area("key right", { x, y: y - 6, w: 12, h: 12 }, look),
       label("key right is", x + 16, y, words[right], quiet),
-      area("key others", { x: x + 46, y: y - 6, w: 12, h: 12 }, { ...look, strength: 0.35 }),
-      label("key others is", x + 62, y, "others", quiet),
+      area("key others", { x: x + 44, y: y - 6, w: 12, h: 12 }, { ...look, strength: 0.35 }),
+      label("key others is", x + 59, y, "others", quiet),
     ];
   }
 
@@ -58,7 +58,7 @@ nlp104.share("cross_entropy", ({ area, label, limit, line, range, write }) => {
     return [
       label("loss", at, top - 18, `loss **${points(view.loss)}**`, title),
       !slim &&
-        label("curve is", end, top - 18, `curve: **${words[held]}** pulled further`, {
+        label("curve is", end, top - 18, `curve: **${words[held]}** moved`, {
           anchor: "end",
           ...quiet,
         }),
