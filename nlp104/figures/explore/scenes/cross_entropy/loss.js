@@ -34,12 +34,13 @@ nlp104.share("cross_entropy", ({ area, label, limit, line, range, write }) => {
   function key({ at, end, foot, words, right, slim }) {
     const y = foot + (slim ? 30 : 12);
     const look = { concept: "loss", radius: 2 };
-    const x = slim ? at : end - 97;
+    const x = slim ? at : end - 105;
+    const gap = end - at < 100 ? 44 : 52;
     return [
       area("key right", { x, y: y - 6, w: 12, h: 12 }, look),
       label("key right is", x + 16, y, words[right], quiet),
-      area("key others", { x: x + 44, y: y - 6, w: 12, h: 12 }, { ...look, strength: 0.35 }),
-      label("key others is", x + 59, y, "others", quiet),
+      area("key others", { x: x + gap, y: y - 6, w: 12, h: 12 }, { ...look, strength: 0.35 }),
+      label("key others is", x + gap + 15, y, "others", quiet),
     ];
   }
 
