@@ -16,6 +16,7 @@ from nlp104.figures.explore.cross_entropy import cross_entropy
 from nlp104.figures.explore.decoding import decoding
 from nlp104.figures.explore.descent import descent
 from nlp104.figures.explore.devices import devices
+from nlp104.figures.explore.draw_digit import draw_digit
 from nlp104.figures.explore.evolution import evolution
 from nlp104.figures.explore.family_tree import family_tree
 from nlp104.figures.explore.heads import heads
@@ -44,6 +45,7 @@ __all__ = [
     "decoding",
     "descent",
     "devices",
+    "draw_digit",
     "evolution",
     "family_tree",
     "heads",
