@@ -225,6 +225,15 @@ def reader(path):
     records.write(path, record)
 
 
+def reader_line(record):
+    """What the reader reaches, as a sentence."""
+    seeds = ", ".join(f"{100 * share:.1f}" for share in record["accuracies"])
+    return (
+        f"With seeds {', '.join(map(str, record['seeds']))} it reads {seeds} % of the test; "
+        f"the first, in six bits, {100 * record['six_bits']:.1f} %."
+    )
+
+
 def references():
     """The same of support vector machines, on the digits as they are and on shifted ones."""
     from sklearn.svm import SVC

@@ -14,6 +14,7 @@ from browser import needs_browser
 from explore_page import write
 
 from nlp104.attention.masks import masked_softmax
+from nlp104.data import load_digits
 from nlp104.data.grammar.lexicon import NOUNS
 from nlp104.figures import explore, results
 from nlp104.figures.drawing import Drawing
@@ -49,6 +50,7 @@ SCENES = (
     "patching",
     "merges",
     "cross_entropy",
+    "draw_digit",
 )
 FOURS = re.findall("....", "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 WIDTHS = (1280, 782, 390, 320)
@@ -115,6 +117,7 @@ def figures(load_once):
             "Le chat noir dort.",
             1,
         ),
+        "draw_digit": explore.draw_digit(list(zip(*reversed(load_digits()), strict=True))[950:952]),
         "word_map": explore.word_map(
             NOUNS[:24], {name: rng.normal(size=(24, 64)) for name in ("by lot", "near", "far")}
         ),

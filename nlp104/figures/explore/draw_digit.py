@@ -6,10 +6,10 @@ from nlp104.figures.drawing import Drawing
 from nlp104.figures.explore.digit_reader import Reader, weights
 from nlp104.figures.explore.explorable import Explorable
 
-TITLE = "Draw a digit: it is read while you draw"
+TITLE = "It reads while you draw"
 ALT = (
-    "A 7 drawn by hand becomes an image of 8 by 8 pixels, cut into 8 patches. The class token looks "
-    "at them with {looks} %. It reads a {best}, {share} sure."
+    "A 7 drawn by hand becomes an image of 8 by 8 pixels, cut into 8 patches. The class token "
+    "looks at them with {looks} %. It reads a {best}, {share} sure."
 )
 MIXED = (5, 2, 7, 0, 3, 6, 1, 4)  # the order of the patches in the chapter on images
 FINE = 511  # the largest coordinate of a point
@@ -79,7 +79,7 @@ def draw_digit(images=()):
     model = weights()
     logits, looks = Reader(model)(SEVEN_IMAGE)
     shares = np.exp(logits - logits.max())
-    shares /= shares.sum()
+    looks, shares = looks.round(3), (shares / shares.sum()).round(3)  # alike on any machine
     alt = ALT.format(
         looks=", ".join(f"{100 * look:.0f}" for look in looks),
         best=shares.argmax(),

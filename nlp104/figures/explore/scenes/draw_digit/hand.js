@@ -102,12 +102,12 @@ nlp104.share("draw_digit", ({ limit, range, sum }) => {
       found = distances(pieces.map((piece) => piece.map(place)));
       thick = Float64Array.from(found).sort()[INK - 1];
     }
-    return found.map((away) => Number(away <= thick));
+    return found.map((away) => Number(away <= thick + 1e-9));
   }
 
   function asDrawn(strokes) {
     const pieces = piecesOf(strokes).map((piece) => piece.map(([x, y]) => [x * SIDE, y * SIDE]));
-    return distances(pieces).map((away) => Number(away <= PEN));
+    return distances(pieces).map((away) => Number(away <= PEN + 1e-9));
   }
 
   // How many of the 4 × 4 dots of each pixel are ink, row by row: 8 × 8 numbers from 0 to 16.

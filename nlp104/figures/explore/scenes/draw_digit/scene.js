@@ -45,11 +45,13 @@ nlp104.scene("draw_digit", (data, { range, softmax, largest, draw_digit }) => {
 
   function caption({ shares, best, second, empty, state }) {
     const sure = `**${percent(shares[best])}**`;
-    if (empty) return `Nothing is drawn. It must name a digit all the same: **${best}**, ${sure}.`;
-    const truth = state.step === LAST && exampleOf(state)?.label;
-    const wrong = Number.isInteger(truth) && truth !== best ? ` It is ${named(truth)}.` : "";
-    if (shares[best] > 0.7) return `It reads ${named(best)}, ${sure} sure.${wrong}`;
-    return `Perhaps ${named(best)}, ${sure}, perhaps ${named(second)}, ${percent(shares[second])}.${wrong}`;
+    if (empty) return `Nothing is there. It must name a digit all the same: **${best}**, ${sure}.`;
+    const whole = state.step === LAST;
+    const begin = whole ? "It" : `${percent(state.step / LAST)} of it is there. It`;
+    const truth = whole ? exampleOf(state)?.label : null;
+    const end = Number.isInteger(truth) && truth !== best ? ` It is ${named(truth)}.` : "";
+    if (shares[best] > 0.7) return `${begin} reads ${named(best)}, ${sure} sure.${end}`;
+    return `${begin} reads ${named(best)}, ${sure}, or ${named(second)}, ${percent(shares[second])}.${end}`;
   }
 
   const table = ({ shares }) => ({
@@ -60,7 +62,7 @@ nlp104.scene("draw_digit", (data, { range, softmax, largest, draw_digit }) => {
   });
 
   return {
-    lead: "With a finger, the mouse, or the arrow keys and Space. Play draws it once more.",
+    lead: "Draw a digit with a finger, the mouse, or the arrow keys and Space.",
     start: { step: LAST, ink: data.examples[0].name, patches: "own", sheet: "fit" },
     keep: ["patches", "sheet"],
     chapters: range(LAST + 1).map(

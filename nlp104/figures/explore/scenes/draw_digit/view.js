@@ -3,6 +3,7 @@ nlp104.share("draw_digit", ({ area, label, line, range, write, draw_digit: { cut
   const SLIM = 560;
   const HEAD = 26; // pixels, above each of the three
   const SHEET = 240;
+  const WIPE = 104; // the room of the button, and of the shares left of the image
   const MOST = 0.3; // the weight of the strongest tint, unless there is a larger one
 
   const percent = (share) => (share < 0.005 ? "< 1 %" : `${write(100 * share, 0)} %`);
@@ -11,10 +12,12 @@ nlp104.share("draw_digit", ({ area, label, line, range, write, draw_digit: { cut
   function layout(width) {
     const slim = width < SLIM;
     const side = slim ? Math.round(0.56 * width) : SHEET;
-    const pixel = slim ? 22 : Math.min(28, Math.floor((width - side - 272) / 8));
+    const pixel = slim
+      ? Math.min(24, Math.floor((width - WIPE - 50) / 8))
+      : Math.min(28, Math.floor((width - side - 272) / 8));
     const sheet = { x: 0, y: HEAD, w: side, h: side };
-    const left = slim ? 44 : side + 62;
-    const image = { x: left, y: slim ? HEAD + side + 90 : HEAD, pixel };
+    const left = slim ? WIPE : side + 62;
+    const image = { x: left, y: slim ? HEAD + side + 48 : HEAD, pixel };
     const bars = slim
       ? { x: side + 16, y: HEAD, w: width - side - 16, row: side / 10 }
       : { x: left + 8 * pixel + 66, y: HEAD, row: side / 10 };
@@ -58,7 +61,7 @@ nlp104.share("draw_digit", ({ area, label, line, range, write, draw_digit: { cut
     const most = Math.max(MOST, ...look);
     return [
       label("image", x, y - 18, "**What it gets: 8 words**"),
-      label("looks", x, y + 8 * pixel + 24, "[a|tint and %]: its class token’s look"),
+      label("looks", slim ? 0 : x, y + 8 * pixel + 24, "[a|tint, %]: where the class token looks"),
       order.map((patch, place) => {
         const [row, column] = [Math.floor(place / 2), place % 2];
         const [left, top] = [x + 4 * pixel * column + 3 * column, y + row * (2 * pixel + 3)];
