@@ -1,5 +1,6 @@
 """A digit is drawn and read: the page counts dots as NumPy does, and reads as Keras does."""
 
+import importlib
 import itertools
 import json
 import re
@@ -14,9 +15,9 @@ from keras import ops
 from experiments import images as experiment
 from nlp104.data import load_digits
 from nlp104.figures import explore, results
-from nlp104.figures.explore import draw_digit as figure
 from nlp104.figures.explore.digit_reader import Reader, weights
 
+figure = importlib.import_module("nlp104.figures.explore.draw_digit")
 IMAGES, LABELS = load_digits()
 TEST = (898, 950, 998, 1500)
 BOX = "document.querySelector('.sheet').getBoundingClientRect()"
@@ -31,13 +32,13 @@ def page(tmp_path_factory):
 
 
 def _parts(reader, page):
-    """Open the page; what its scene computes with is then in `parts` and `read`."""
+    """Open the page; what its scene computes with is then in `digit` and `read`."""
     reader.open(page)
     reader.evaluate(
         """(() => {
           const text = document.querySelector('script[type="application/json"]').textContent;
-          globalThis.parts = nlp104.draw_digit;
-          globalThis.read = parts.reader(JSON.parse(text).model);
+          globalThis.digit = nlp104.draw_digit;
+          globalThis.read = digit.reader(JSON.parse(text).model);
         })()"""
     )
 
@@ -97,7 +98,7 @@ def test_strokes_become_the_images_that_numpy_counts(reader, page):
     for name, lines in _ours().items():
         lines = [np.array(line) for line in lines]
         for fits in (True, False):
-            made = reader.call("(s, fits) => parts.imageOf(s, fits)", _lists(lines), fits)
+            made = reader.call("(s, fits) => digit.imageOf(s, fits)", _lists(lines), fits)
             counted = _image(lines, fits)
             assert np.abs(np.reshape(made, (8, 8)) - counted).sum() == 0, (name, fits)
             assert 0 <= counted.min() <= counted.max() <= 16
@@ -126,7 +127,7 @@ def test_a_moved_digit_is_the_same_where_it_is_fitted_only(reader, page):
     _parts(reader, page)
     seven = [np.array(line) / 100 for line in figure.SEVEN]
     aside = [0.5 * line + 0.45 for line in seven]
-    image = "(s, fits) => parts.imageOf(s, fits)"
+    image = "(s, fits) => digit.imageOf(s, fits)"
     one, other = (reader.call(image, _lists(lines), True) for lines in (seven, aside))
     assert np.abs(np.subtract(one, other)).sum() <= 4  # dots on an edge
     assert reader.call(image, _lists(seven), False) != reader.call(image, _lists(aside), False)
@@ -137,7 +138,7 @@ def test_a_moved_digit_is_the_same_where_it_is_fitted_only(reader, page):
 def test_a_part_of_a_drawing_is_that_part_of_its_length(reader, page, part):
     _parts(reader, page)
     lines = strokes(DRAWN[4][0])
-    found = reader.call("(s, part) => parts.until(s, part)", lines, part)
+    found = reader.call("(s, part) => digit.until(s, part)", lines, part)
 
     def length(lines):
         steps = [np.diff(line, axis=0) for line in lines if len(line) > 1]
@@ -152,10 +153,10 @@ def test_a_part_of_a_drawing_is_that_part_of_its_length(reader, page, part):
 def test_letters_of_the_address_hold_the_points(reader, page):
     _parts(reader, page)
     lines = [[(0, 0), (1, 1)], [(0.123, 0.987)]]
-    code = reader.call("(s) => parts.codeOf(s)", lines)
+    code = reader.call("(s) => digit.codeOf(s)", lines)
     assert code == figure._code([[(100 * x, 100 * y) for x, y in line] for line in lines])
     assert re.fullmatch(r"(\.([\w-]{3})+)+", code)
-    back = reader.call("(code) => parts.strokesOf(code)", code)
+    back = reader.call("(code) => digit.strokesOf(code)", code)
     for line, other in zip(lines, back, strict=True):
         np.testing.assert_allclose(line, other, atol=0.5 / 511 + 1e-9)
 
@@ -200,7 +201,7 @@ def test_the_page_reads_as_keras_does(reader, page):
             np.testing.assert_allclose(found["logits"], right, atol=1e-4)
             np.testing.assert_allclose(found["looks"], look, atol=1e-5)
             others = look[:, 1:] / look[:, 1:].sum(axis=-1, keepdims=True)
-            mean = reader.call("(looks) => parts.lookOf(looks)", found["looks"])
+            mean = reader.call("(looks) => digit.lookOf(looks)", found["looks"])
             np.testing.assert_allclose(mean, others.mean(axis=0), atol=1e-5)
             if order[0] == 0:
                 ours = Reader(weights())(image)
@@ -215,7 +216,7 @@ def test_the_hand_of_these_tests_is_read(reader, page):
     wrong = []
     for digit, texts in DRAWN.items():
         for text in texts:
-            image = reader.call("(s) => parts.imageOf(s, true)", strokes(text))
+            image = reader.call("(s) => digit.imageOf(s, true)", strokes(text))
             logits = reader.call("(image) => read(image, [0, 1, 2, 3, 4, 5, 6, 7])", image)[
                 "logits"
             ]
@@ -424,7 +425,7 @@ def test_the_still_is_what_the_page_shows_first(reader, page):
     _parts(reader, page)
     opened = [[(x / 100, y / 100) for x, y in line] for line in figure.SEVEN]
     code = figure._code(figure.SEVEN)
-    made = reader.call("(code) => parts.imageOf(parts.strokesOf(code), true)", code)
+    made = reader.call("(code) => digit.imageOf(digit.strokesOf(code), true)", code)
     assert np.reshape(made, (8, 8)).tolist() == list(map(list, figure.SEVEN_IMAGE))
     assert len(opened) == 1
     said = reader.evaluate(CAPTION)
