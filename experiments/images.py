@@ -168,13 +168,10 @@ def packed(model):
     """
     places = ops.convert_to_numpy(model.positions.table).copy()
     places[0] += ops.convert_to_numpy(model.class_token)[0, 0]
-    found = {
-        "places": places,
-        "embedding/kernel": packing._rows(model.embedding.kernel),
-        "embedding/bias": packing._rows(model.embedding.bias),
-        "to_classes/kernel": packing._rows(model.to_classes.kernel),
-        "to_classes/bias": packing._rows(model.to_classes.bias),
-    }
+    found = {"places": places}
+    for name in ("embedding", "to_classes"):
+        kernel, bias = getattr(model, name).weights
+        found |= {f"{name}/kernel": packing._rows(kernel), f"{name}/bias": packing._rows(bias)}
     for variable in model.encoder.weights:
         name = re.sub(r".*?encoder\w*/", "", variable.path)
         name = re.sub(r"_(kernel|bias)$", r"/\1", name)
