@@ -363,12 +363,35 @@ def test_the_wire_goes_with_the_skip_and_the_norm_moves(reader):
                 if norm == 2:  # in front of the box, on its way
                     assert middle(mark) == middle(box)
                     assert mark["y"] >= box["y"] + box["h"]
-                else:  # behind the plus, on the wire
+                else:  # behind the plus, on the wire; without one, straight above the box
                     assert mark["y"] + mark["h"] <= box["y"]
-                    assert middle(mark) < box["x"]
+                    assert (middle(mark) < box["x"]) if skip else (middle(mark) == middle(box))
             if norm == 1:
                 assert marks["ln"]["y"] + marks["ln"]["h"] <= marks["l+"]["y"]
-                assert middle(marks["ln"]) == middle(marks["l+"])
+                assert (middle(marks["ln"]) == middle(marks["l+"])) == skip
+
+
+@needs_browser
+@pytest.mark.parametrize("width", [700, 358])
+def test_without_the_skips_one_line_goes_straight_through_all_boxes(reader, width):
+    drawn = {
+        skip: {mark["key"]: mark for mark in reader.draw(step=3, skip=skip, width=width).marks}
+        for skip in range(2)
+    }
+    for skip, marks in drawn.items():
+        assert ("through" in marks, "ways" in marks) == (not skip, bool(skip))
+        boxes = [marks[f"b{i}"] for i in range(DEPTH)]
+        middles = {box["x"] + box["w"] / 2 for box in boxes}
+        assert len(middles) == 1
+        stem = {float(x) for x in re.findall(r"M([\d.]+)", marks["stem"]["path"])}
+        assert len(stem) == 1
+        assert (stem == middles) == (not skip)
+        assert skip == (max(stem) < boxes[0]["x"])
+        assert marks["dot"]["x"] + 6 == max(stem)
+    line = {float(x) for x in re.findall(r"M([\d.]+)", drawn[0]["through"]["path"])}
+    assert line == middles
+    assert ("wire" in drawn[1]) == (width == 358)  # said, where no sub-layer is shown large
+    assert "wire" not in drawn[0]
 
 
 @needs_browser

@@ -11,6 +11,7 @@ from nlp104.figures.drawing import NARROW, WIDE
 
 CUBES = {norm: residual_block.cube(norm) for norm in residual_block.SHARES}
 DRAWINGS = {"block": residual_block.block(), "orders": residual_block.orders(), **CUBES}
+DRAWINGS["gradient"] = residual_block.gradient()
 
 
 # --- the drawings ---
@@ -36,6 +37,18 @@ def test_the_cosines_are_those_of_the_vectors(layout):
     ):
         expected = np.dot(x, y) / np.sqrt(np.dot(x, x) * np.dot(y, y))
         assert float(found) == pytest.approx(expected, abs=0.00501)
+
+
+def test_the_gradient_below_is_a_copy_and_what_came_through(layout):
+    written = texts(tree(DRAWINGS["gradient"], layout))
+    numbers = [float(t.replace("−", "-")) for t in written if re.fullmatch(r"−?\d\.\d", t)]
+    plain, wire = np.array(numbers).reshape(2, 3, 3)  # g, Jᵀg, below, from above
+    np.testing.assert_array_equal(plain[1], plain[2])
+    np.testing.assert_allclose(wire[2], wire[0] + wire[1], atol=1e-9)
+    np.testing.assert_array_equal(plain[:2], wire[:2])
+    lengths = [float(t.removeprefix("length ")) for t in written if t.startswith("length")]
+    expected = [np.linalg.norm(plain[2]), np.linalg.norm(wire[2])]
+    assert lengths == pytest.approx(expected, abs=0.00501)
 
 
 def test_one_strong_wire_leads_around_the_box(layout):

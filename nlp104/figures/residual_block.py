@@ -10,10 +10,12 @@ import numpy as np
 from nlp104.figures.drawing import NARROW, WIDE, Drawing, Layouts
 from nlp104.utils.arguments import require_one_of
 
-__all__ = ["block", "cube", "orders"]
+__all__ = ["block", "cube", "gradient", "orders"]
 
 X = np.array([0.9, -0.4, 0.6])  # a word, and what the box would change about it
 CHANGE = np.array([0.2, 0.5, 0.1])
+GRADIENT = np.array([0.8, -0.5, 0.3])  # from above, and what the box lets through
+THROUGH = np.array([0.1, 0.2, -0.1])
 BOTTOM = 430  # where the two orders begin
 SENTENCES, TOKENS, FEATURES = (6, 4, 3, 5), 6, 6  # lengths of the sentences of the cube
 
@@ -48,6 +50,21 @@ def block():
         (True, True)
     """
     return Layouts(*map(_block, (PAGE, PHONE)))
+
+
+def gradient():
+    """The same sub-layer, twice, and a gradient on its way down.
+
+    Returns:
+        Its two `nlp104.figures.drawing.Layouts`, for `nlp104.figures.plots.show`.
+
+    Example:
+        >>> from nlp104.figures import residual_block
+        >>> picture = residual_block.gradient().wide
+        >>> "length 0.24" in picture, "length 0.97" in picture
+        (True, True)
+    """
+    return Layouts(*map(_gradient, (PAGE, PHONE)))
 
 
 def orders():
@@ -123,6 +140,40 @@ def _block(at):
     return drawing.svg(362)
 
 
+def _gradient(at):
+    drawing, half = Drawing(at.width), at.width / 2
+    for number, (title, formula, below) in enumerate(
+        (
+            ("Down without wire", "J^⊤g", THROUGH),
+            ("Down with wire", "g + J^⊤g", GRADIENT + THROUGH),
+        )
+    ):
+        edge, wire = number * half, number == 1
+        left = edge + at.left
+        middle = left + len(GRADIENT) * at.cell / 2
+        drawing.text(left, 12, title, strong=True, size=at.size + 2)
+        drawing.text(left, 40, formula, maths=True, size=at.formula)
+        drawing.wire([(middle, 92), (middle, 140)], arrow=True)
+        drawing.box(middle - at.box / 2, 140, at.box, 36, "sub-layer f", size=at.size)
+        drawing.wire([(middle, 176), (middle, 202)], arrow=True)
+        drawing.wire([(middle, 230), (middle, 266 if wire else 304)], arrow=True)
+        if wire:
+            around = left + len(GRADIENT) * at.cell + 12
+            path = [(middle, 112), (around, 112), (around, 273), (middle + 8, 273)]
+            drawing.wire(path, "r", arrow=True, strong=True)
+            drawing.wire([(middle, 280), (middle, 304)], "r", arrow=True, strong=True)
+            drawing.plus(middle, 273, "r")
+            if at.width == WIDE:
+                drawing.text(around + 10, 192, "g, untouched", concept="r", size=at.size)
+        vectors = (("g", GRADIENT, 64), ("J^⊤g", THROUGH, 202), ("", below, 304))
+        for name, values, top in vectors:
+            _vector(drawing, at, left, top, name, values, lit=name != "J^⊤g")
+        place = min(middle, at.width - 74), 350
+        length = np.linalg.norm(below)
+        drawing.text(*place, f"length {length:.2f}", anchor="middle", size=at.size)
+    return drawing.svg(364)
+
+
 def _vector(drawing, at, left, top, name, values, lit):
     """Numbers in cells, and the letter of the vector to their left."""
     high = 28
@@ -132,7 +183,8 @@ def _vector(drawing, at, left, top, name, values, lit):
         x, text = left + (number + 0.5) * at.cell, f"{value:.1f}".replace("-", "−")
         drawing.text(x, top + high / 2, text, anchor="middle", size=at.size)
     look = {"anchor": "end", "maths": True, "size": at.formula, "muted": not lit}
-    drawing.text(left - 6, top + high / 2, name, **look)
+    if name:
+        drawing.text(left - 6, top + high / 2, name, **look)
 
 
 # --- the two orders ---

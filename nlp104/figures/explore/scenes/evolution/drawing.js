@@ -170,6 +170,15 @@ nlp104.share("evolution", ({ most, write, area, label, token, matrix }) => {
     return [marks, framed(first, TOP - 22, last - first + 4 * wide, high)];
   }
 
+  // What the narrow columns of the projections are; those of V are the nouns that get votes.
+  function meanings({ step, place }) {
+    if (step < 4) return null;
+    const of = `${place.column > 8 ? "columns of " : ""}${step > 4 ? "Q, " : ""}K: `;
+    const names = `${of}living, place, verb, adjective. V: nouns`;
+    const look = { size: 12, muted: true };
+    return label("lm", 0, place.inputs.y + WORDS * HIGH + 16, names, look);
+  }
+
   // In version 6 a reader chooses a head.
   function heads({ step, head, place }) {
     if (step < 6) return null;
@@ -254,5 +263,5 @@ nlp104.share("evolution", ({ most, write, area, label, token, matrix }) => {
     return [label("lv", x, y - 16, title, { size, muted: true }), bars];
   }
 
-  return { layout, inputs, asked, projections, weights, votes };
+  return { layout, inputs, asked, projections, meanings, weights, votes };
 });

@@ -2,7 +2,7 @@
 // votes.
 nlp104.scene("evolution", (data, { evolution }) => {
   const { NAMES, EQUATIONS, caption, compute, followed, poll } = evolution;
-  const { layout, inputs, asked, projections, weights, votes } = evolution;
+  const { layout, inputs, asked, projections, meanings, weights, votes } = evolution;
   const names = NAMES.slice(0, data.versions.length);
 
   // All that is drawn and told.
@@ -28,7 +28,10 @@ nlp104.scene("evolution", (data, { evolution }) => {
     const { step, words, rows, looked, place } = view;
     const { bottom, height } = place;
     return {
-      marks: [inputs(view), asked(view), projections(view), weights(view), votes(view)],
+      marks: [
+        ...[inputs(view), asked(view), projections(view), meanings(view)],
+        ...[weights(view), votes(view)],
+      ],
       height,
       focus: step < 6 ? [-72, bottom] : [place.weights.y, bottom], // with the equation; the votes
       caption: caption(view),

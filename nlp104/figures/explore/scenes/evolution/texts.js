@@ -16,7 +16,7 @@ nlp104.share("evolution", ({ write }) => {
     const pair = ending === "wide" ? "is a place: street or bridge" : "lives: animal or dog";
     return (
       `Every word asks for itself. **it** looks for an adjective and finds ${most}. ` +
-      `Now it knows that it ${pair}? The two tie.`
+      `Now it knows that it ${pair}? The two nearly tie.`
     );
   }
 

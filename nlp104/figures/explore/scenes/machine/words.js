@@ -13,7 +13,7 @@ nlp104.share("machine", ({ sum, range, write, box, area, token, machine }) => {
       ...look,
     });
 
-  // The vector at a box, and what is added to it.
+  // The vector at a box, and what is added to it; in the embedding, which row of the table it is.
   function carried(stack, name) {
     const below = stack[stack.indexOf(name) - 1];
     if (name === "tok") return { held: "emb" };
@@ -35,7 +35,7 @@ nlp104.share("machine", ({ sum, range, write, box, area, token, machine }) => {
     const seen = (stop > 0 || old) && (lit || widths[i] > 25);
     const look = { muted: !lit, strong: lit, opacity: seen ? 1 : 0 };
     const marks = [
-      text(`${tower}i${i}`, middles[i], rows.emb.mid, `${data.ids[tower][i]}`, look),
+      text(`${tower}i${i}`, middles[i], rows.emb.mid, `#${data.ids[tower][i]}`, look),
       put("p", data.waves, rows.pos.mid, { concept: "p", opacity: stop > 1 || old ? 1 : 0 }),
     ];
     if (old) return [...marks, put("v", vectors.low, rows.low.rest, { opacity: 0.6 })];

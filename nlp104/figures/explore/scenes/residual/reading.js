@@ -101,7 +101,7 @@ nlp104.share("residual", ({ write }) => {
     if (step) return whereCaption(view) + whyCaption(view);
     return (
       `A signal of size **1** goes in below. What comes out above ${depth} sub-layers? ` +
-      "(Word: cosine with what went in.)"
+      "(Own word: cosine with what went in.)"
     );
   }
   return { NORMS, size, reading, caption };

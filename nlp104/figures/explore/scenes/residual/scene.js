@@ -37,7 +37,7 @@ nlp104.scene("residual", (data, { range, write, token, residual }) => {
     const texts = [
       `↑ ${size(run.signal[depth])}`,
       `↓ ${size(run.gradient[0])}`,
-      `word ${write(run.own[depth])}`,
+      `own word ${write(run.own[depth])}`,
     ];
     return [name, texts.map((text, k) => put(view, `c${i},${k}`, x + 10, y + 36 + 16 * k, text))];
   }

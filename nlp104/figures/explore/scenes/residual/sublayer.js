@@ -15,26 +15,34 @@ nlp104.share("residual", ({ step }) => {
     ];
   }
 
-  function wires({ mine, down, skip }, { x, box, foot, y }) {
+  // Without the wire all goes straight through the box.
+  const mainOf = ({ skip }, { x, box }) => (skip ? x : box);
+
+  function wires(view, place) {
+    const { mine, down, skip } = view;
+    const { x, box, foot, y } = place;
+    const main = mainOf(view, place);
     const { draft } = nlp104.residual;
     const look = { ...mine, width: 3 };
     const arrow = (x, part) => {
       const tip = y(part) + (down ? -3 : 3);
       return `M${x - 5} ${tip}l5 ${down ? "6l5 -6" : "-6l5 6"}`;
     };
-    const stem = `M${x} ${foot}V${y(0.12)}M${x} ${y(0.7)}V${y(1)}`;
+    const stem = `M${main} ${foot}V${y(0.12)}M${main} ${y(0.7)}V${y(1)}`;
     const past = `M${x} ${y(0.12)}V${y(0.7)}${arrow(x, 0.4)}`;
-    const through = `M${x} ${y(0.12)}H${box}V${y(0.7)}H${x}`;
+    const through = `M${main} ${y(0.12)}H${box}V${y(0.7)}H${main}`;
     return [
-      draft("ls", stem + arrow(box, 0.64) + arrow(x, 0.04), look),
+      draft("ls", stem + arrow(box, 0.64) + arrow(main, 0.04), look),
       draft("lk", past, { ...look, opacity: skip }),
       draft("lw", through, skip ? {} : look),
     ];
   }
 
-  function nodes({ kind, skip, norm, post }, { x, box, y }) {
+  function nodes(view, place) {
+    const { kind, skip, norm, post } = view;
+    const { x, box, y } = place;
     const middle = y(0.46);
-    const normed = { x: post ? x : box, y: y(post ? 0.86 : 0.24) };
+    const normed = { x: post ? mainOf(view, place) : box, y: y(post ? 0.86 : 0.24) };
     const look = { lit: true, concept: "ink", radius: 4, opacity: norm ? 1 : 0 };
     return [
       step(
@@ -52,7 +60,9 @@ nlp104.share("residual", ({ step }) => {
   }
 
   // Sizes: below, on the wire, of the sum, above, and of what the box makes.
-  function sizes(view, { x, y }) {
+  function sizes(view, place) {
+    const { y } = place;
+    const x = mainOf(view, place);
     const { put, size } = nlp104.residual;
     const { run, down, way, came, made, skip, post, begins } = view;
     const sum = (down ? run.past : run.sum)[view.box];

@@ -5,7 +5,8 @@ nlp104.share("residual", ({ range, write, area, label, line }) => {
   const SIX = 130; // pixels that the six ends take above the tower on a phone
 
   // The boxes stand beside the wire at `x`; then follow two fields of bars and a strip of cosines.
-  function placeTower({ width, slim, depth, done }) {
+  // Without skip connections there is no way beside the boxes, and all goes straight through them.
+  function placeTower({ width, slim, depth, done, skip }) {
     const at = { ...(slim ? SLIM : WIDE) };
     if (slim && done) {
       at.top += SIX; // the whole stays as high as it is
@@ -18,6 +19,7 @@ nlp104.share("residual", ({ range, write, area, label, line }) => {
       y: (level) => at.top + (depth - level) * at.pitch,
       ground: at.top + depth * at.pitch + 8,
       boxes,
+      way: skip ? at.x : boxes + at.box / 2,
       bars,
       wide: (width - bars - at.strip - 2 * at.gap) / 2,
     };
@@ -27,38 +29,36 @@ nlp104.share("residual", ({ range, write, area, label, line }) => {
     label(key, x, y, source, { size: view.size, ...look });
   const draft = (key, path, look) => line(key, path, { concept: "edge", layer: 0, ...look });
 
-  // Without skip connections the stream goes through the boxes.
-  function wires({ depth, skip }, { x, y, pitch, top, ground, boxes, box }) {
+  function wires({ depth, skip }, { x, y, pitch, top, ground, boxes, box, way }) {
     const middle = boxes + box / 2;
     const stream = { concept: "r", width: 2 };
+    const past = { ...stream, opacity: skip };
     const each = (path) =>
       range(depth)
         .map((i) => path(y(i)))
         .join("");
-    const joints = each((at) => `M${x} ${at + 2}v-4`);
+    const joints = each((at) => `M${way} ${at + 2}v-4`);
+    const through = each((at) => `M${middle} ${at - 2}v${4 - pitch}`);
+    const around = each((at) => `M${x} ${at - 2}H${middle}v-4m0 ${10 - pitch}v-2H${x}`);
     return [
-      draft("stem", `${joints}M${x} ${ground}v-10M${x} ${top + 2}v-16`, stream),
+      draft("stem", `${joints}M${way} ${ground}v-10M${way} ${top + 2}v-16`, stream),
       draft(
         "skips",
         each((at) => `M${x} ${at - 2}v${4 - pitch}`),
-        { ...stream, opacity: skip },
+        past,
       ),
-      draft(
-        "ways",
-        each((at) => `M${x} ${at - 2}H${middle}v-4m0 ${10 - pitch}v-2H${x}`),
-        skip ? {} : stream,
-      ),
+      skip ? draft("ways", around) : draft("through", through, stream),
     ];
   }
 
   // A sub-layer and its norm: behind the sum, or before the box.
-  function sublayer(view, i, { x, y, pitch, boxes, box }) {
-    const { done, begins, norm, post } = view;
+  function sublayer(view, i, { x, y, pitch, boxes, box, way }) {
+    const { done, begins, norm, post, skip } = view;
     const bottom = y(i);
     const now = i === view.box && !done && !begins;
-    const after = { x: x - 9, y: bottom - pitch - 1.5, w: 18, h: 3 };
+    const after = { x: way - 9, y: bottom - pitch - 1.5, w: 18, h: 3 };
     const before = { x: boxes, y: bottom - 5, w: box, h: 3 };
-    const high = Math.max(3, pitch - 10);
+    const high = Math.max(3, pitch - (skip ? 10 : 8));
     const marks = [
       area(
         `b${i}`,
@@ -72,9 +72,9 @@ nlp104.share("residual", ({ range, write, area, label, line }) => {
     return [...marks, put(view, `y${i}`, x - 14, bottom, `${(i + 1) / 2}`, look)];
   }
 
-  // What a tooth is; on a phone, where no sub-layer is shown large, which one is dark.
+  // What a tooth is; on a phone, where no sub-layer is shown large, which one is dark, and the wire.
   function names(view, { x, top, boxes, box }) {
-    const { slim, box: now, kind, done, begins, depth } = view;
+    const { slim, box: now, kind, done, begins, depth, skip, width } = view;
     const look = { muted: true };
     const layer = put(view, "layer", slim ? 0 : x - 14, top - 22, "layer", {
       ...look,
@@ -89,6 +89,10 @@ nlp104.share("residual", ({ range, write, area, label, line }) => {
         }),
       ];
     if (done) return layer;
+    const wire = [
+      draft("wire", `M${width - 56} 9h22`, { concept: "r", width: 2 }),
+      put(view, "past", width, 9, "wire", { anchor: "end" }),
+    ];
     const lit = begins ? { strength: 0.4 } : { concept: "ink" };
     const words = begins
       ? `a sub-layer, one of ${depth}`
@@ -97,11 +101,12 @@ nlp104.share("residual", ({ range, write, area, label, line }) => {
       layer,
       area("tooth", { x: 0, y: 6, w: box, h: 6 }, { ...lit, radius: 2 }),
       put(view, "teeth", box + 8, 9, words),
+      skip && width > 330 ? wire : null,
     ];
   }
 
   function tower(view, at) {
-    const last = { x: at.x - 9, y: at.top - 9, w: 18, h: 3 };
+    const last = { x: at.way - 9, y: at.top - 9, w: 18, h: 3 };
     return [
       names(view, at),
       wires(view, at),
@@ -198,20 +203,19 @@ nlp104.share("residual", ({ range, write, area, label, line }) => {
     const { run, width, slim, level, up, rose, fell, skip, norm } = view;
     const note = skip || norm ? "thin line: neither" : "";
     const look = { size: 12, muted: true, anchor: "end" };
-    const own = slim ? "word" : "own word";
     return [
       field(view, at, 0, { kind: "signal", title: "↑ signal", seen: rose, here: up }),
       field(view, at, 1, { kind: "gradient", title: "↓ gradient", seen: fell, here: level }),
       put(view, "bare", width, at.ground + 48, note, look),
-      heading(view, "o", width, at, own, write(run.own[up]), "end"),
+      heading(view, "o", width, at, "own word", write(run.own[up]), "end"),
       strip(view, at),
     ];
   }
 
   // The height that is reached.
-  function reached({ width, level, mine }, { x, y, pitch }) {
+  function reached({ width, level, mine }, { x, y, pitch, way }) {
     const band = { x: x - 12, y: y(level) - pitch / 2, w: width - x + 12, h: pitch };
-    const dot = { x: x - 6, y: y(level) - 6, w: 12, h: 12 };
+    const dot = { x: way - 6, y: y(level) - 6, w: 12, h: 12 };
     return [
       area("band", band, { strength: 0.13, radius: 5 }),
       area("dot", dot, { ...mine, layer: 2 }),
