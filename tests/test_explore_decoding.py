@@ -312,6 +312,16 @@ def test_dice_fall_on_shares_that_are_softmax_of_logits_by_temperature(reader, r
 
 
 @needs_browser
+def test_the_words_that_are_not_shown_have_the_rest(reader, record):
+    follows = record["sentences"][BUS]["nodes"][0][4]
+    rest = 1 - np.exp(np.array(follows[1::2]) / 1000).sum()
+    for step, shown in enumerate((False, False, True, True, False)):
+        said = [m["source"] for m in reader.draw(step=step).marks if m["key"] == "others"]
+        others = record["vocabulary"] - len(follows) // 2
+        assert said == [f"{others:,} others: together {100 * rest:.0f}\u00a0%"] * shown
+
+
+@needs_browser
 def test_the_cache_grows_by_one_row_for_each_beginning(reader, record):
     def rows(**state):
         drawn = reader.draw(**state)
@@ -319,7 +329,7 @@ def test_the_cache_grows_by_one_row_for_each_beginning(reader, record):
         kept = {m["key"].split(",")[0] for m in drawn.marks if re.match(r"[kv]\d", m["key"])}
         return [int(x) for x in re.findall(r"\d+", line)], kept, drawn
 
-    for t in range(1, 8):
+    for t in range(2, 8):
         (own, without), kept, drawn = rows(step=t + 2)
         assert (own, without) == (t, t * (t + 1) // 2)
         assert kept == {f"{c}{place}" for c in "kv" for place in range(t)}

@@ -164,11 +164,11 @@ nlp104.share("decoding", ({ sum, write, exact, area, note, token, wire, line, st
     const read = frames.slice(0, now).map((one) => one.read.length);
     const again = sum(read.map((count, i) => count * (i + 1)));
     const saved = `positions computed: **${sum(read)}** with a cache, ${again} without`;
-    const text = now > 1 ? saved : others(view);
+    const [key, text] = now > 1 ? ["cache", saved] : ["others", others(view)];
     const dotted = [...shown, ...frame.all].some(({ word }) => name(word)[0] === "·");
     const legend = "· in front of a piece: it goes on with a word";
     return [
-      text && note("cache", 0, y + 8, text, { muted: true }),
+      text && note(key, 0, y + 8, text, { muted: true }),
       dotted && note("dot", 0, y + 25, legend, { muted: true }),
     ];
   }
