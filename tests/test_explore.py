@@ -51,6 +51,7 @@ SCENES = (
     "merges",
     "cross_entropy",
     "draw_digit",
+    "next_letter",
 )
 FOURS = re.findall("....", "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 WIDTHS = (1280, 782, 390, 320)
@@ -63,6 +64,7 @@ def figures(load_once):
     rng = np.random.default_rng(104)
     kernels = rng.integers(-2, 3, (3, 4, 3))
     played = json.loads(results.read("blanks/played.json"))
+    guessed = json.loads(results.read("language-model/guesses.json"))["passages"]
     return {
         "projection": explore.projection(
             rng.integers(0, 3, (5, 4)), kernels, ENGLISH, ("noun", "lives", "verb", "degree")
@@ -118,6 +120,7 @@ def figures(load_once):
             1,
         ),
         "draw_digit": explore.draw_digit(list(zip(*reversed(load_digits()), strict=True))[950:952]),
+        "next_letter": explore.next_letter(guessed, step=12),
         "word_map": explore.word_map(
             NOUNS[:24], {name: rng.normal(size=(24, 64)) for name in ("by lot", "near", "far")}
         ),

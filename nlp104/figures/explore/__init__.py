@@ -23,6 +23,7 @@ from nlp104.figures.explore.heads import heads
 from nlp104.figures.explore.machine import machine
 from nlp104.figures.explore.masked_attention import masked_attention
 from nlp104.figures.explore.merges import merges
+from nlp104.figures.explore.next_letter import next_letter
 from nlp104.figures.explore.patching import patching
 from nlp104.figures.explore.paths import paths
 from nlp104.figures.explore.pipeline import pipeline
@@ -52,6 +53,7 @@ __all__ = [
     "machine",
     "masked_attention",
     "merges",
+    "next_letter",
     "patching",
     "paths",
     "pipeline",
