@@ -30,6 +30,7 @@ from experiments.language_model import (
     split,
     train_on,
 )
+from nlp104.training.optimizer import compile_model
 
 KEYS = string.ascii_lowercase + " "
 STEPS, SEED, DROPOUT = 3600, 104, 0.1
@@ -188,6 +189,7 @@ def main(arguments=None):
     if options.weights:
         model(train[None, :LENGTH])
         model.load_weights(options.weights)
+        compile_model(model, 1e-3, label_smoothing=0.0)  # to measure its loss
     else:
         train_on(model, train, options.steps, SEED, peak=4e-3)
     guessers = {"the model": by_model(model)} | {

@@ -19,9 +19,9 @@ def next_letter(passages, step=0):
     Args:
         passages: dictionaries, such as ``experiments.guessing`` records: ``name``, of the passage;
             ``shown``, how it begins; ``hidden``, how it goes on, in letters and single spaces;
-            and ``guessers``, from a name to a dictionary: ``places``, how many guesses it took for
-            each hidden letter; ``own``, the probability of that letter; and, of the first,
-            ``best``, for each letter the likeliest with their probabilities.
+            and ``guessers``, from one or two names to a dictionary: ``places``, how many guesses
+            it took for each hidden letter; ``own``, the probability of that letter; and, of the
+            first, ``best``, for each letter the likeliest with their probabilities.
         step: how many letters are open before the figure is touched.
 
     Returns:
@@ -29,7 +29,7 @@ def next_letter(passages, step=0):
 
     Raises:
         ValueError: There is no passage, one has too long a beginning, hides what is not on the 27
-            keys, or somebody guessed another number of letters.
+            keys, nobody or more than two have guessed, or somebody another number of letters.
 
     Example:
         >>> from nlp104.figures import explore
@@ -69,8 +69,12 @@ def _check(passage):
             f"Expected letters from a to z and spaces to guess. "
             f"Received: {''.join(unknown)!r} in {hidden!r}, in {name!r}."
         )
-    model = next(iter(passage["guessers"].values()), {})
-    lists = {f"best of {next(iter(passage['guessers']), 'nobody')}": model.get("best", [])}
+    if len(passage["guessers"]) not in (1, 2):
+        raise ValueError(
+            f"Expected one or two guessers. Received: {len(passage['guessers'])}, in {name!r}."
+        )
+    first, model = next(iter(passage["guessers"].items()))
+    lists = {f"best of {first}": model["best"]}
     for who, guesser in passage["guessers"].items():
         lists |= {f"places of {who}": guesser["places"], f"own of {who}": guesser["own"]}
     for what, found in lists.items():

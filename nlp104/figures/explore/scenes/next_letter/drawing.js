@@ -94,7 +94,7 @@ nlp104.share("next_letter", ({ area, label, line, token, range, write, next_lett
   }
 
   function keyboard(view) {
-    const { keys, tried, step, last, slim } = view;
+    const { keys, tried, step, last } = view;
     const over = step >= last;
     const shift = [0, 0.5, 0];
     return game.KEYS.map((row, r) =>
@@ -133,7 +133,7 @@ nlp104.share("next_letter", ({ area, label, line, token, range, write, next_lett
   }
 
   function asking(view) {
-    const { keys, step, last, slim } = view;
+    const { keys, step, last } = view;
     const y = keys.y - 16;
     const words =
       step < last
@@ -162,22 +162,22 @@ nlp104.share("next_letter", ({ area, label, line, token, range, write, next_lett
   // What the model expected where the last open letter stands.
   function thought({ step, passage, guessers, thought: box }) {
     if (!step) return title("thought", box, "Bets");
-    const [{ own, places }] = guessers;
+    const [{ own }] = guessers;
     const right = game.keyOf(passage.hidden[step - 1]);
     const rows = passage.best[step - 1].map(([key, share]) => [game.keyOf(key), share]);
     if (!rows.some(([key]) => key === right)) rows.splice(-1, 1, [right, own[step - 1]]);
-    const unit = box.w - 44 - 44;
+    const unit = box.w - 48 - 44;
     return [
       title("thought", box, `Bets on **letter ${step}**`),
       rows.map(([key, share], k) => {
         const [y, strong] = [box.y + HEAD + ROW * (k + 0.5), key === right];
         const w = Math.max(1.5, unit * share);
-        const bar = { x: box.x + 44, y: y - 6.5, w, h: 13 };
+        const bar = { x: box.x + 48, y: y - 6.5, w, h: 13 };
         const look = { concept: "model", radius: 2, strength: strong ? 1 : 0.35 };
         return [
-          label(`best ${k}`, box.x + 37, y, game.nameOf(key), { anchor: "end", strong }),
+          label(`best ${k}`, box.x + 42, y, game.nameOf(key), { anchor: "end", strong }),
           area(`best ${k} bar`, bar, look),
-          label(`best ${k} share`, box.x + 50 + w, y, game.percent(share), { strong }),
+          label(`best ${k} share`, box.x + 54 + w, y, game.percent(share), { strong }),
         ];
       }),
     ];
@@ -186,7 +186,7 @@ nlp104.share("next_letter", ({ area, label, line, token, range, write, next_lett
   function mean({ x, y, w }, { name, guesses, nats }, k, unit) {
     const concept = ["you", "model", "table"][k];
     const bar = { x, y: y + 18, w: unit * (guesses ?? 0), h: 13 };
-    const words = guesses ? `${write(guesses, 1)} guesses` : k ? "" : "press a key";
+    const words = guesses ? `${write(guesses, 1)} a letter` : k ? "" : "press a key";
     const muted = { muted: true };
     return [
       label(`mean ${k}`, x, y + 8, name, {}),
@@ -210,8 +210,8 @@ nlp104.share("next_letter", ({ area, label, line, token, range, write, next_lett
     const most = Math.max(4, ...rows.map(({ guesses }) => guesses ?? 0));
     const unit = (box.w - 104) / most;
     const row = (one, k) => mean({ ...box, y: box.y + HEAD + 2 * ROW * k }, one, k, unit);
-    const letters = `${yours ? "your " : ""}${count} ${count === 1 ? "letter" : "letters"}`;
-    return [title("means", box, count ? letters : "So far"), rows.map(row)];
+    const letters = yours ? `your ${count}` : `all ${count}`;
+    return [title("means", box, count ? `Guesses, ${letters}` : "Guesses"), rows.map(row)];
   }
 
   const draw = (view) => [
