@@ -100,7 +100,7 @@ def test_the_model_beats_the_table_and_both_find_beginnings_hard():
         assert model[kind]["nats"] < table[kind]["nats"]
     for one in (model, table):
         first, second, later, space = (one[place] for place in guessing.PLACES)
-        assert first["guesses"] > 1.5 * second["guesses"] > 1.5 * later["guesses"]
+        assert first["guesses"] > 2 * max(second["guesses"], later["guesses"], space["guesses"])
         assert (
             sum(part["letters"] for part in (first, second, later, space))
             == (one["all"]["letters"])
