@@ -3,7 +3,7 @@ nlp104.scene("next_letter", (data, { range, write, next_letter: game }) => {
   const { passages } = data;
   const longest = Math.max(...passages.map(({ hidden }) => hidden.length));
   const highest = Math.max(...passages.flatMap(({ guessers }) => guessers[0].places));
-  const tall = (guesses) => Math.min(1, (0.5 + guesses) / highest);
+  const tall = (guesses) => Math.min(1, (0.5 + guesses) / (0.5 + highest));
   // The name of a step: of which ten letters it is.
   function tens(k) {
     const first = 10 * Math.floor((k - 1) / 10) + 1;
