@@ -120,7 +120,6 @@ def figures(load_once):
             1,
         ),
         "draw_digit": explore.draw_digit(list(zip(*reversed(load_digits()), strict=True))[950:952]),
-        "next_letter": explore.next_letter(guessed, step=12),
         "next_letter": explore.next_letter(guessed, step=21),
         "word_map": explore.word_map(
             NOUNS[:24], {name: rng.normal(size=(24, 64)) for name in ("by lot", "near", "far")}

@@ -285,7 +285,9 @@ def test_what_the_model_bet_is_shown_of_the_open_letter(reader, page):
             bars = [m["w"] for m in drawn.marks if m["key"].endswith(" bar") and "best" in m["key"]]
             share = np.array(list(best.values()))
             wide = np.array(bars) > 1.5
-            np.testing.assert_allclose((bars / share)[wide], bars[0] / share[0], rtol=1e-9)
+            np.testing.assert_allclose(
+                np.array(bars)[wide] / share[wide], bars[0] / share[0], rtol=1e-9
+            )
             strong = [letters[k]["source"] for k in range(6) if letters[k]["strong"]]
             assert strong == ["space" if right == " " else right]
             nats = f"{-np.log(model['own'][step - 1]):.1f} nats"

@@ -20,7 +20,9 @@ nlp104.share("masked_attention", ({ write, largest }) => {
     const lies = `[a|**${write(row.leak)}**] of its weight lies on words that come later`;
     if (!next[row.i]) return `A leak, though row ${name} has nothing to write: ${lies}.`;
     const answer = nlp104.masked_attention.copied(view, row);
-    const framed = answer ? `, [a|**${write(answer)}**] on ${target} itself (its cell is framed)` : "";
+    const framed = answer
+      ? `, [a|**${write(answer)}**] on ${target} itself (its cell is framed)`
+      : "";
     return (
       `A leak: row ${name} must write ${target}, and ${lies}${framed}. ` +
       "A model that is trained like this reads the answer off."
