@@ -144,8 +144,8 @@ def _gradient(at):
     drawing, half = Drawing(at.width), at.width / 2
     for number, (title, formula, below) in enumerate(
         (
-            ("Down without wire", "J^⊤g", THROUGH),
-            ("Down with wire", "g + J^⊤g", GRADIENT + THROUGH),
+            ("Down without wire", "J^Tg", THROUGH),
+            ("Down with wire", "g + J^Tg", GRADIENT + THROUGH),
         )
     ):
         edge, wire = number * half, number == 1
@@ -165,9 +165,9 @@ def _gradient(at):
             drawing.plus(middle, 273, "r")
             if at.width == WIDE:
                 drawing.text(around + 10, 192, "g, untouched", concept="r", size=at.size)
-        vectors = (("g", GRADIENT, 64), ("J^⊤g", THROUGH, 202), ("", below, 304))
+        vectors = (("g", GRADIENT, 64), ("J^Tg", THROUGH, 202), ("", below, 304))
         for name, values, top in vectors:
-            _vector(drawing, at, left, top, name, values, lit=name != "J^⊤g")
+            _vector(drawing, at, left, top, name, values, lit=name != "J^Tg")
         place = min(middle, at.width - 74), 350
         length = np.linalg.norm(below)
         drawing.text(*place, f"length {length:.2f}", anchor="middle", size=at.size)
