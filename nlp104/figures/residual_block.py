@@ -141,11 +141,12 @@ def _block(at):
 
 
 def _gradient(at):
+    at = at._replace(formula=18)  # a raised letter is smaller
     drawing, half = Drawing(at.width), at.width / 2
     for number, (title, formula, below) in enumerate(
         (
-            ("Down without wire", "J^Tg", THROUGH),
-            ("Down with wire", "g + J^Tg", GRADIENT + THROUGH),
+            ("Down, no wire", "J^Tg", THROUGH),
+            ("Down, with wire", "g + J^Tg", GRADIENT + THROUGH),
         )
     ):
         edge, wire = number * half, number == 1
