@@ -13,7 +13,7 @@ nlp104.share("machine", ({ sum, range, write, box, area, token, machine }) => {
       ...look,
     });
 
-  // The vector at a box, and what is added to it; in the embedding, which row of the table it is.
+  // The vector at a box and what is added; first its row.
   function carried(stack, name) {
     const below = stack[stack.indexOf(name) - 1];
     if (name === "tok") return { held: "emb" };
