@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from test_schematics import assert_colours, boxes, colours, extent, texts, tree, wires
 
-from nlp104.figures import residual_block
+from nlp104.figures import norm_cube, residual_block
 from nlp104.figures.drawing import NARROW, WIDE
 
-CUBES = {norm: residual_block.cube(norm) for norm in residual_block.SHARES}
+CUBES = {norm: norm_cube.cube(norm) for norm in norm_cube.SHARES}
 DRAWINGS = {"block": residual_block.block(), "orders": residual_block.orders(), **CUBES}
 DRAWINGS["gradient"] = residual_block.gradient()
 
@@ -111,7 +111,7 @@ def test_the_slice_of_batch_norm_has_padding_in_it_and_the_row_of_layer_norm_non
     assert len(row) == 7  # six features, and the last of them from the side
     assert not row & padding[0]
     assert len(piece) == 6 + 4 + 4 * 6
-    assert len(piece & padding[1]) == sum(6 - n for n in residual_block.SENTENCES)
+    assert len(piece & padding[1]) == sum(6 - n for n in norm_cube.SENTENCES)
 
 
 @pytest.mark.parametrize("name", DRAWINGS)
@@ -141,4 +141,4 @@ def test_colours_are_those_of_the_page_and_grey(layout, name):
 
 def test_an_unknown_norm_is_refused():
     with pytest.raises(ValueError, match="`norm` must be one of layer norm, batch norm"):
-        residual_block.cube("group norm")
+        norm_cube.cube("group norm")

@@ -61,8 +61,8 @@ class Reader:
             image: `[8, 8]`, from 0 to 16.
 
         Returns:
-            `[10]`; and `[8]`, the weights of the patches in the last layer, the mean of the heads:
-            they sum to 1, for the look at itself is left out.
+            `[10]`; and `[8]`, the weights of the patches in the last layer, the mean of the heads,
+            which sum to 1, for the look at itself is left out.
         """
         cut = np.reshape(image, (4, 2, 2, 4)).swapaxes(1, 2).reshape(8, 8)
         cut = (cut - self.packed["mean"]) / self.packed["spread"]

@@ -51,7 +51,8 @@ nlp104.scene("draw_digit", (data, { range, softmax, largest, draw_digit }) => {
     const truth = whole ? exampleOf(state)?.label : null;
     const end = Number.isInteger(truth) && truth !== best ? ` It is ${named(truth)}.` : "";
     if (shares[best] > 0.7) return `${begin} reads ${named(best)}, ${sure} sure.${end}`;
-    return `${begin} reads ${named(best)}, ${sure}, or ${named(second)}, ${percent(shares[second])}.${end}`;
+    const other = `${named(second)}, ${percent(shares[second])}`;
+    return `${begin} reads ${named(best)}, ${sure}, or ${other}.${end}`;
   }
 
   const table = ({ shares }) => ({

@@ -72,7 +72,7 @@ nlp104.share("residual", ({ range, write, area, label, line }) => {
     return [...marks, put(view, `y${i}`, x - 14, bottom, `${(i + 1) / 2}`, look)];
   }
 
-  // What a tooth is; on a phone, where no sub-layer is shown large, which one is dark, and the wire.
+  // What a tooth is; on a phone, where no sub-layer is large, which one is dark, and the wire.
   function names(view, { x, top, boxes, box }) {
     const { slim, box: now, kind, done, begins, depth, skip, width } = view;
     const look = { muted: true };
