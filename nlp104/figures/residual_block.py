@@ -121,8 +121,8 @@ def _gradient(at):
     drawing, half = Drawing(at.width), at.width / 2
     for number, (title, formula, below) in enumerate(
         (
-            ("Down, no wire", "J^Tg", THROUGH),
-            ("Down, with wire", "g + J^Tg", GRADIENT + THROUGH),
+            ("Without wire", "J^Tg", THROUGH),
+            ("With wire", "g + J^Tg", GRADIENT + THROUGH),
         )
     ):
         edge, wire = number * half, number == 1
