@@ -87,15 +87,12 @@ def cosine(one, other):
 
 
 def _block(at):
-    drawing, half = Drawing(at.width), at.width / 2
+    drawing = Drawing(at.width)
     for number, (title, formula, y) in enumerate(
         (("Without wire", "y = f(x)", CHANGE), ("With wire", "y = x + f(x)", X + CHANGE))
     ):
-        edge, wire = number * half, number == 1
-        left = edge + at.left
-        middle = left + len(X) * at.cell / 2
-        drawing.text(left, 12, title, strong=True, size=at.size + 2)
-        drawing.text(left, 40, formula, maths=True, size=at.formula)
+        wire = number == 1
+        left, middle = _half(drawing, at, number, title, formula)
         drawing.wire([(middle, 330), (middle, 284)], arrow=True)
         drawing.box(middle - at.box / 2, 248, at.box, 36, "sub-layer f", size=at.size)
         drawing.wire([(middle, 248), (middle, 222)], arrow=True)
@@ -118,18 +115,15 @@ def _block(at):
 
 def _gradient(at):
     at = at._replace(formula=18)  # a raised letter is smaller
-    drawing, half = Drawing(at.width), at.width / 2
+    drawing = Drawing(at.width)
     for number, (title, formula, below) in enumerate(
         (
             ("Without wire", "J^Tg", THROUGH),
             ("With wire", "g + J^Tg", GRADIENT + THROUGH),
         )
     ):
-        edge, wire = number * half, number == 1
-        left = edge + at.left
-        middle = left + len(GRADIENT) * at.cell / 2
-        drawing.text(left, 12, title, strong=True, size=at.size + 2)
-        drawing.text(left, 40, formula, maths=True, size=at.formula)
+        wire = number == 1
+        left, middle = _half(drawing, at, number, title, formula)
         drawing.wire([(middle, 92), (middle, 140)], arrow=True)
         drawing.box(middle - at.box / 2, 140, at.box, 36, "sub-layer f", size=at.size)
         drawing.wire([(middle, 176), (middle, 202)], arrow=True)
@@ -149,6 +143,14 @@ def _gradient(at):
         length = np.linalg.norm(below)
         drawing.text(*place, f"length {length:.2f}", anchor="middle", size=at.size)
     return drawing.svg(364)
+
+
+def _half(drawing, at, number, title, formula):
+    """What stands above a half; gives the left edge and the middle of its vectors."""
+    left = number * at.width / 2 + at.left
+    drawing.text(left, 12, title, strong=True, size=at.size + 2)
+    drawing.text(left, 40, formula, maths=True, size=at.formula)
+    return left, left + len(X) * at.cell / 2
 
 
 def _vector(drawing, at, left, top, name, values, lit):
