@@ -17,7 +17,6 @@ and the weights of the first seed, six bits each, where the figure finds them. T
 
 import argparse
 import json
-import re
 import sys
 
 import keras
@@ -30,7 +29,7 @@ from nlp104.encoding import LearnedPositions
 from nlp104.figures.explore import digit_reader
 from nlp104.training.run_record import software_versions
 from nlp104.transformer import Encoder, TransformerConfig
-from nlp104.translation.web import packing
+from nlp104.translation.web.weights import as_rows, pack_weights, page_name
 
 RESULTS = records.RESULTS / "images"
 SEEDS = (1, 2, 3)
@@ -163,34 +162,24 @@ def _score(model, x, labels):
 def packed(model):
     """The weights of the reader as `nlp104.figures.explore.digit_reader` has them.
 
-    A matrix has a row for each output, six bits for each weight and a scale for each row, as in
-    `nlp104.translation.web.packing`; of the places, the first holds the class token.
+    Of the places, the first holds the class token.
     """
     places = ops.convert_to_numpy(model.positions.table).copy()
     places[0] += ops.convert_to_numpy(model.class_token)[0, 0]
     found = {"places": places}
     for name in ("embedding", "to_classes"):
         kernel, bias = getattr(model, name).weights
-        found |= {f"{name}/kernel": packing._rows(kernel), f"{name}/bias": packing._rows(bias)}
+        found |= {f"{name}/kernel": as_rows(kernel), f"{name}/bias": as_rows(bias)}
     for variable in model.encoder.weights:
-        name = re.sub(r".*?encoder\w*/", "", variable.path)
-        name = re.sub(r"_(kernel|bias)$", r"/\1", name)
-        found[name] = packing._rows(variable)
-    matrices, vectors = {}, {}
-    for name, rows in found.items():
-        if rows.ndim == 1:
-            vectors[name] = packing._base64(rows)
-        else:
-            numbers, scales = packing._quantize(rows, 6)
-            matrices[name] = [packing._letters(numbers), packing._base64(scales)]
+        path = variable.path[variable.path.index("encoder") :]
+        found[page_name(path)] = as_rows(variable)
     return {
         "heads": CONFIG.num_heads,
         "layers": CONFIG.num_layers,
         "epsilon": CONFIG.epsilon,
         "mean": MEAN,
         "spread": SPREAD,
-        "matrices": matrices,
-        "vectors": vectors,
+        **pack_weights(found),
     }
 
 

@@ -22,6 +22,7 @@ from nlp104.figures.explore.trained_heads import attentions, switched_off
 from nlp104.transformer import TransformerConfig
 from nlp104.transformer.model import Transformer
 from nlp104.translation import Translator, web
+from nlp104.translation.web.weights import pack_weights, unpack_weights
 from nlp104.utils.errors import InputError
 from tools.notebooks import ROOT
 
@@ -310,6 +311,14 @@ def test_rounding_moves_no_weight_by_more_than_half_a_step(packed, bits):
     for old, new in zip(translator.model.weights, after, strict=True):
         old, new = np.array(old), np.array(new)
         assert np.abs(old - new).max() <= np.abs(old).max() / (2**bits - 2) + 1e-6
+
+
+def test_what_is_packed_in_six_bits_is_read_as_numpy_rounds_it():
+    rows = np.random.default_rng(1).normal(size=(5, 7)).astype("float32")
+    found = unpack_weights(json.loads(json.dumps(pack_weights({"a": rows, "b": rows[0]}))))
+    step = np.abs(rows).max(axis=1, keepdims=True) / 31
+    np.testing.assert_allclose(found["a"], np.rint(rows / step) * step, rtol=1e-6)
+    np.testing.assert_array_equal(found["b"], rows[0])
 
 
 def test_a_row_of_zeros_stays_one(packed):

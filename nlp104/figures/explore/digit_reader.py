@@ -1,10 +1,8 @@
 """The small Vision Transformer of `draw_digit`: its packed weights, as the page has them, in Keras.
 
-`python -m experiments.images --reader` trains it. Six bits are one letter of base64, see
-`nlp104.translation.web`; a matrix has a row for each output.
+`python -m experiments.images --reader` trains it.
 """
 
-import base64
 import json
 from pathlib import Path
 
@@ -12,9 +10,9 @@ import numpy as np
 from keras import ops
 
 from nlp104.transformer import Encoder, TransformerConfig
+from nlp104.translation.web.weights import page_name, unpack_weights
 
 WEIGHTS = Path(__file__).with_name("scenes") / "draw_digit" / "weights.json"
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
 
 class Reader:
@@ -33,8 +31,7 @@ class Reader:
 
     def __init__(self, packed):
         self.packed = packed
-        self.tensors = {name: _matrix(*parts) for name, parts in packed["matrices"].items()}
-        self.tensors |= {name: _numbers(text) for name, text in packed["vectors"].items()}
+        self.tensors = unpack_weights(packed)
         rows, dim = self.tensors["places"].shape
         inner = len(self.tensors["layer_0/feed_forward/expand/kernel"])
         config = TransformerConfig(
@@ -50,9 +47,8 @@ class Reader:
         self.encoder = Encoder(config)
         self.encoder.build((None, rows, dim))
         for variable in self.encoder.weights:
-            path = variable.path[variable.path.index("/") + 1 :]
-            name = path.replace("_kernel", "/kernel").replace("_bias", "/bias")
-            variable.assign(self.tensors[name].T.reshape(variable.shape))
+            rows = self.tensors[page_name(variable.path)]
+            variable.assign(rows.T.reshape(variable.shape))
 
     def __call__(self, image):
         """The logits of the ten digits, and where the class token looks.
@@ -80,13 +76,3 @@ class Reader:
 def weights():
     """What the page carries: the packed weights of the model, as JSON holds them."""
     return json.loads(WEIGHTS.read_text(encoding="ascii"))
-
-
-def _numbers(text):
-    return np.frombuffer(base64.b64decode(text), "<f4")
-
-
-def _matrix(letters, scales):
-    scales = _numbers(scales)
-    numbers = np.array([LETTERS.index(letter) - 32 for letter in letters], "float32")
-    return numbers.reshape(len(scales), -1) * scales[:, None]

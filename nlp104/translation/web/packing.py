@@ -1,28 +1,21 @@
 """A translator as a script for a page: its weights in a few bits, one letter each, and its words.
 
 A page that is opened from a disk may fetch nothing, but a classic script may set a variable. So the
-model is one. Six bits are one letter of base64: every matrix is written row by row, as whole
-numbers from -31 to 31, and each row has the scale that makes its largest weight 31 (absmax
-quantisation, Dettmers et al., 2022, section 2, https://arxiv.org/abs/2208.07339). A row is what
-makes one output, so that its scale is one of the sum. Biases, normalisations and scales are few and
-keep their 32 bits. `results/web` holds what that costs.
+model is one.
 """
 
-import base64
 import json
-import math
-import re
 from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
-import keras
 import numpy as np
 import tokenizers
 
 from nlp104.data.tokenizer import Tokenizer
 from nlp104.data.tokenizer_pipeline import recognize
 from nlp104.translation.translator import Translator
+from nlp104.translation.web.weights import TABLES, as_rows, pack_weights, page_name, quantize
 from nlp104.utils.arguments import require_texts
 from nlp104.utils.errors import InputError
 from nlp104.utils.scripts import script_json
@@ -37,8 +30,6 @@ KNOWN = {  # the only values that model.js knows
 }
 LARGEST = 60_000_000  # parameters: more would be a page of 60 MB
 BITS = (6, 8)
-TABLES = ("embeddings", "positions")  # a row for each token, for each position
-DIGITS = np.frombuffer(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", "uint8")
 SETTINGS = (
     "num_layers",
     "num_heads",
@@ -114,18 +105,7 @@ def pack(
             f"Received: lora_rank={translator.model.lora_rank}."
         )
     pair = [translator.source_tokenizer, translator.target_tokenizer]
-    matrices, vectors = {}, {}
-    for variable in translator.model.weights:
-        rows = _rows(variable)
-        if rows.ndim == 1:
-            vectors[_name(variable)] = _base64(rows)
-            continue
-        numbers, scales = _quantize(rows, bits)
-        matrices[_name(variable)] = {
-            "shape": rows.shape,
-            "scales": _base64(scales),
-            "weights": _letters(numbers) if bits == 6 else _base64(numbers.astype("int8")),
-        }
+    tensors = {page_name(one.path): as_rows(one) for one in translator.model.weights}
     packed = {
         "name": name,
         "languages": list(languages),
@@ -133,8 +113,7 @@ def pack(
         "config": {setting: getattr(config, setting) for setting in SETTINGS},
         "tokenizers": [_tokenizer(one) for one in (pair[:1] if pair[0] is pair[1] else pair)],
         "bits": bits,
-        "matrices": matrices,
-        "vectors": vectors,
+        **pack_weights(tensors, bits),
     }
     key = script_json(name)
     return f"((globalThis.nlp104web ??= {{}}).models ??= {{}})[{key}] = {script_json(packed)};\n"
@@ -157,11 +136,11 @@ def rounded(translator: Translator, bits: int = 6) -> Translator:
     _require_bits(bits)
     model = translator.model.with_dtype("float32")
     for variable in model.weights:
-        rows = _rows(variable)
+        rows = as_rows(variable)
         if rows.ndim == 2:
-            numbers, scales = _quantize(rows, bits)
+            numbers, scales = quantize(rows, bits)
             rows = numbers * scales[:, None]
-            is_table = _name(variable).endswith(TABLES)
+            is_table = page_name(variable.path).endswith(TABLES)
             variable.assign(np.reshape(rows if is_table else rows.T, variable.shape))
     return Translator(model, translator.source_tokenizer, translator.target_tokenizer)
 
@@ -169,46 +148,6 @@ def rounded(translator: Translator, bits: int = 6) -> Translator:
 def _require_bits(bits):
     if bits not in BITS:
         raise InputError(f"Expected 6 or 8 bits. Received: {bits!r}.")
-
-
-def _name(variable):
-    """What model.js calls a variable: its path, without the name of the model."""
-    path = variable.path.partition("/")[2]
-    path = re.sub(r"learned_positions\w*/", "", path)  # Keras counts them
-    return path.replace("_kernel", "/kernel").replace("_bias", "/bias")
-
-
-def _rows(variable):
-    """A vector, or a matrix with a row for each output: of a table a row for each entry."""
-    value, name = keras.ops.convert_to_numpy(variable).astype("float32"), _name(variable)
-    if not np.isfinite(value).all():
-        wrong = value[~np.isfinite(value)][0]
-        raise InputError(f"Expected finite weights. Received: {wrong} in {name}.")
-    if name.endswith(TABLES):
-        return value
-    if not name.endswith("kernel"):
-        return value.reshape(-1)
-    # Attentions: [dim, heads, head_dim], and the other way round for W_O.
-    outputs = value.shape[-1:] if "output" in name else value.shape[1:]
-    return value.reshape(-1, math.prod(outputs)).T
-
-
-def _quantize(rows, bits):
-    """Whole numbers, and the scale of each row."""
-    most = 2 ** (bits - 1) - 1
-    scales = np.abs(rows).max(axis=1) / np.float32(most)
-    numbers = np.rint(rows / np.where(scales > 0, scales, 1)[:, None])
-    return numbers.astype("float32"), scales
-
-
-def _letters(numbers):
-    """One letter of base64 for each number from -32 to 31."""
-    return DIGITS[numbers.astype("int64").reshape(-1) + 32].tobytes().decode("ascii")
-
-
-def _base64(array):
-    little = array.astype(array.dtype.newbyteorder("<"))
-    return base64.b64encode(little.tobytes()).decode("ascii")
 
 
 def _tokenizer(tokenizer: Tokenizer) -> dict[str, Any]:

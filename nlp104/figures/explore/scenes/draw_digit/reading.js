@@ -5,13 +5,10 @@ nlp104.share("draw_digit", ({ range, softmax, sum }) => {
     new Float32Array(Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer);
 
   // A letter for each weight, from −31 to 31, times a scale for each row; a row makes an output.
-  function matrixOf([letters, scales]) {
-    const scale = numbers(scales);
-    const columns = letters.length / scale.length;
-    return [...scale].map((one, row) =>
-      range(columns, row * columns).map((i) => one * (DIGITS.indexOf(letters[i]) - 32)),
+  const matrixOf = ({ shape: [, columns], scales, weights }) =>
+    [...numbers(scales)].map((scale, row) =>
+      range(columns, row * columns).map((i) => scale * (DIGITS.indexOf(weights[i]) - 32)),
     );
-  }
 
   const add = (x, y) => x.map((value, i) => value + y[i]);
   const product = (x, y, from = 0, to = x.length) => {
