@@ -25,9 +25,8 @@ def _stretches():
     return [p for i, p in enumerate(parts) if i % 10 != 4], parts[4::10]
 
 
-def _triples(train, before, size):
-    """P(next | two before), from counts in a dictionary, in Python's own floats."""
-    counts = [Counter(train[i : i + n] for i in range(len(train) - n + 1)) for n in (1, 2, 3)]
+def _triples(counts, before, size):
+    """P(next | two before), from counts in dictionaries, in Python's own floats."""
     signs = sorted(set(BOOK))
     known = {sign: 1 / size for sign in signs}
     for n in (1, 2, 3):
@@ -42,10 +41,11 @@ def _triples(train, before, size):
 def test_the_table_guesses_as_it_is_counted_here():
     learned, _ = _stretches()
     train, size = "".join(learned), len(set(BOOK))
+    counts = [Counter(train[i : i + n] for i in range(len(train) - n + 1)) for n in (1, 2, 3)]
     for passage in PASSAGES:
         text, told = passage["shown"] + passage["hidden"], passage["guessers"]["triples"]
         for i, letter in enumerate(passage["hidden"].lower()):
-            known = _triples(train, text[: len(passage["shown"]) + i], size)
+            known = _triples(counts, text[: len(passage["shown"]) + i], size)
             keys = {key: sum(known.get(case, 0) for case in {key, key.upper()}) for key in KEYS}
             own = keys[letter] / sum(keys.values())
             place = 1 + sum(share > keys[letter] for share in keys.values())
