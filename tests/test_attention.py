@@ -210,6 +210,17 @@ def test_multi_head_attention_equals_numpy_head_by_head(use_causal_mask):
     assert_close(outputs, expected, atol=5e-5)
 
 
+@pytest.mark.parametrize(("queries", "keys"), [(0, 3), (4, 0), (0, 0)])
+def test_no_positions_are_no_error(queries, keys):
+    """Who asks nothing gets nothing; who has nothing to look at gets the bias of the output."""
+    layer = MultiHeadAttention(num_heads=3, key_dim=2, value_dim=4, output_shape=8)
+    layer.build((2, 4, 6), (2, 5, 7))
+    layer.set_weights([array(*w.shape, seed=3) for w in layer.weights])
+    outputs = compiled(layer)(array(2, queries, 6), array(2, keys, 7, seed=1))
+    assert outputs.shape == (2, queries, 8)
+    assert_close(outputs, np.tile(layer.get_weights()[-1], (2, queries, 1)))
+
+
 @pytest.mark.parametrize("length", [5, 6])  # of the keys: cuDNN has another way if it is even
 @pytest.mark.parametrize(
     "shape", [None, (1,), (4,), (2, 1, 1), (2, 1, 4), (2, 3, 4), (1, 1, 4), (1, 3, 1)]

@@ -47,12 +47,13 @@ def as_projection(kernel, bias, num_inputs, dtype):
 
 def split_heads(x, num_heads):
     """`[batch, length, heads * head_dim]` to `[batch, heads, length, head_dim]`."""
-    x = ops.reshape(x, (-1, ops.shape(x)[1], num_heads, x.shape[-1] // num_heads))
+    batch, length, width = ops.shape(x)
+    x = ops.reshape(x, (batch, length, num_heads, width // num_heads))
     return ops.transpose(x, (0, 2, 1, 3))
 
 
 def join_heads(x):
     """`[batch, heads, length, head_dim]` to `[batch, length, heads * head_dim]`."""
-    _, heads, _, head_dim = x.shape
+    batch, heads, length, head_dim = ops.shape(x)
     x = ops.transpose(x, (0, 2, 1, 3))
-    return ops.reshape(x, (-1, ops.shape(x)[1], heads * head_dim))
+    return ops.reshape(x, (batch, length, heads * head_dim))
