@@ -442,7 +442,9 @@ def test_what_is_no_digit_is_refused():
     image = IMAGES[0]
     with pytest.raises(ValueError, match=r"shape \(8, 8\).*Received: shape \(4, 16\)"):
         explore.draw_digit([(0, image.reshape(4, 16))])
-    with pytest.raises(ValueError, match="from 0 to 17"):
+    with pytest.raises(ValueError, match=r"shape \(8, 8\).*Received: shape \(0,\)"):
+        explore.draw_digit([(0, [])])
+    with pytest.raises(ValueError, match=r"whole numbers from 0 to 16.*Received: 17\."):
         explore.draw_digit([(0, np.where(np.arange(64).reshape(8, 8) == 3, 17, 0))])
     with pytest.raises(ValueError, match=r"label from 0 to 9\. Received: 12"):
         explore.draw_digit([(12, image)])

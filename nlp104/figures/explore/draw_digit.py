@@ -92,10 +92,11 @@ def draw_digit(images=()):
 def _checked(label, image):
     """A label and an image as JSON holds them."""
     found = np.asarray(image)
-    if found.shape != (8, 8) or not np.isin(found, range(17)).all():
+    if found.shape != (8, 8):
+        raise ValueError(f"Expected an image of shape (8, 8). Received: shape {found.shape}.")
+    if (wrong := ~np.isin(found, range(17))).any():
         raise ValueError(
-            "Expected an image of shape (8, 8), of whole numbers from 0 to 16. "
-            f"Received: shape {found.shape}, from {found.min()} to {found.max()}."
+            f"Expected whole numbers from 0 to 16 in an image. Received: {found[wrong][0]}."
         )
     if label not in range(10):
         raise ValueError(f"Expected a label from 0 to 9. Received: {label!r}.")
@@ -114,13 +115,24 @@ def _code(strokes):
 
 def _still(looks, shares):
     """The drawn 7, the image in eight tinted patches, and ten bars."""
-    drawing, side, pixel, top = Drawing(360), 112, 14, 24
+    drawing, top = Drawing(360), 24
+    _sheet(drawing, 1, top)
+    _words(drawing, 130, top, looks)
+    _answer(drawing, 262, top, shares)
+    return drawing.svg(top + 134)
+
+
+def _sheet(drawing, left, top, side=112):
+    """A frame, and the 7 as a pen draws it."""
     drawing.text(0, 8, "a drawing")
-    drawing.add("rect", x=1, y=top, width=side, height=side, rx=8, class_="box")
-    points = " ".join(f"{1 + side * x / 100:g} {top + side * y / 100:g}" for x, y in SEVEN[0])
+    drawing.add("rect", x=left, y=top, width=side, height=side, rx=8, class_="box")
+    points = " ".join(f"{left + side * x / 100:g} {top + side * y / 100:g}" for x, y in SEVEN[0])
     pen = {"stroke_width": 0.15 * side, "stroke_linecap": "round", "stroke_linejoin": "round"}
     drawing.add("path", d=f"M{points}", class_="s-ink", style="fill:none", **pen)
-    left = 130
+
+
+def _words(drawing, left, top, looks, pixel=14):
+    """The pixels, and behind them the patches, the darker the more the class token looks there."""
     drawing.text(left, 8, "8 words")
     most = max(0.3, looks.max())
     size = {"width": 4 * pixel, "height": 2 * pixel}
@@ -129,7 +141,11 @@ def _still(looks, shares):
         if ink:
             middle = {"cx": left + (column + 0.5) * pixel, "cy": top + (row + 0.5) * pixel}
             drawing.add("circle", **middle, r=pixel / 2 * np.sqrt(ink / 16), class_="f-ink")
-    left, row, best = 262, 13, shares.argmax()
+
+
+def _answer(drawing, left, top, shares, row=13):
+    """A bar for each digit."""
+    best = shares.argmax()
     drawing.text(left, 8, "an answer")
     for digit, share in enumerate(shares):
         y = top + (digit + 0.5) * row
@@ -137,4 +153,3 @@ def _still(looks, shares):
         bar = {"x": left + 14, "y": y - 4, "width": max(1, 46 * share), "height": 8, "rx": 2}
         drawing.add("rect", **bar, class_="f-v")
     drawing.text(left + 64, top + (best + 0.5) * row, f"{shares.max():.0%}", size=12, strong=True)
-    return drawing.svg(top + 10 * row + 4)
