@@ -96,7 +96,7 @@ nlp104.share("cross_entropy", ({ area, label, limit, line, range, write }) => {
       label("race end", end, ground + 14, `${steps} steps`, { anchor: "end", ...quiet }),
       !step &&
         !view.masked &&
-        label("race is", end, ground - 14, slim ? "and then?" : "where does it end?", {
+        label("race is", end, ground - 14, slim ? "press Play" : "where does it end?", {
           anchor: "end",
           ...quiet,
         }),

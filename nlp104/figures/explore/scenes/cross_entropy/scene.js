@@ -8,7 +8,7 @@ nlp104.scene("cross_entropy", (data, { limit, range, cross_entropy }) => {
   return {
     lead:
       `Pull **${data.words[data.right]}** up: how far does it pay? ` +
-      "Then press Play, and training pulls.",
+      "The curve is its loss at each height. Then press Play, and training pulls.",
     start: { step: 0, smoothing: data.smoothing, place: "word", word: data.right, hand: "" },
     keep: ["smoothing", "place"],
     chapters: range(data.steps + 1).map((step) =>
