@@ -130,7 +130,7 @@ def mixtures(pictures, title=""):
 
     Args:
         pictures: of each what was done, `[8, 8]` from 0 to 16, its 8 positions counted from 1, its
-            score, and a remark on it.
+            score, and a remark on it, of one line or two.
         title: what there is to see.
 
     Returns:
@@ -260,8 +260,9 @@ def _mixtures(width, across, pictures, title):
             look = {"anchor": None if column else "end", "concept": "p", "size": 13}
             drawing.text(beside, corner[1] + cell, str(position), **look)
         drawing.text(x + 14, y + 148, score, strong=True, size=18)
-        drawing.text(x + 14, y + 169, remark, muted=True, size=12)
-    return drawing.svg(64 + -(-len(pictures) // across) * high - 36)
+        for line, words in enumerate(remark.split("\n")):
+            drawing.text(x + 14, y + 169 + 16 * line, words, muted=True, size=12)
+    return drawing.svg(64 + -(-len(pictures) // across) * high - 20)
 
 
 def _looks(width, images, weights, titles, below, heading):
