@@ -174,11 +174,11 @@ def _gather(width):
 
 
 MIXERS = {
-    "linear layer": "one fixed weight\nfor each pair",
+    "linear layer": "one fixed weight\nfor each pair of tokens",
     "convolution": "three fixed weights,\nthe same everywhere",
     "attention": "a weight for\neach pair, too",
 }
-WINDOW = (0.35, 1.0, 0.65)  # one before, itself, one after
+WINDOW = (0.6, 1.0, 0.4)  # one before, itself, one after: sizes of 0.3, 0.5, -0.2
 
 
 def mixing(name):
@@ -246,5 +246,5 @@ def _mixer(drawing, matrix, concept, left, top, wide, high, size):
                 "circle", **look, class_=f"node{' lit' * lit} s-{concept if lit else 'edge'}"
             )
             drawing.text(
-                place, y, f"{letter}_{number + 1}", anchor="middle", maths=True, size=size + 4
+                place, y, f"{letter}_{number}", anchor="middle", maths=True, size=size + 4
             )
