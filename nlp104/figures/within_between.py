@@ -245,6 +245,4 @@ def _mixer(drawing, matrix, concept, left, top, wide, high, size):
             drawing.add(
                 "circle", **look, class_=f"node{' lit' * lit} s-{concept if lit else 'edge'}"
             )
-            drawing.text(
-                place, y, f"{letter}_{number}", anchor="middle", maths=True, size=size + 4
-            )
+            drawing.text(place, y, f"{letter}_{number}", anchor="middle", maths=True, size=size + 4)
