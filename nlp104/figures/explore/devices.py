@@ -182,7 +182,7 @@ def _still():
         drawing.text(0, top, f"row {row + 1}", muted=True)
         for slice_ in range(slices):
             x = left + slice_ * (wide + 9)
-            drawing.text(x + wide / 2, top, f"device {slices * row + slice_}", anchor="middle")
+            drawing.text(x + wide / 2, top, f"device {slices * row + slice_ + 1}", anchor="middle")
             for number, (_, colours, axis) in enumerate(MATRICES):
                 y, part = top + 14 + number * line, high / len(colours)
                 place = {"x": x, "y": y, "width": wide, "height": high}

@@ -83,15 +83,15 @@ nlp104.share("devices", ({ exact, sum }) => {
     };
   }
 
-  // A device has six rows: five matrices and the tokens. Where there is little room, the ledger
-  // stands above, so that the devices are next to the buttons.
+  // A device has six rows: five matrices and the tokens. Where there is little room, the bars of
+  // the ledger stand above and its list below, and all of it fits a screen.
   function layout(width, slim) {
     const left = slim ? 50 : 54;
     const gap = slim ? 6 : 10;
     const right = slim ? width : Math.min(560, 0.62 * width);
     const across = (right - left - 3 * gap - 7) / 4;
-    const pitch = 25;
-    const start = slim ? 332 : 0;
+    const pitch = slim ? 19 : 25;
+    const start = slim ? 186 : 0;
     const top = (row) => start + row * (34 + pitch * 6 + 28);
     const bus = (row) => top(row) + 36 + pitch * 6;
     return {
@@ -99,7 +99,7 @@ nlp104.share("devices", ({ exact, sum }) => {
       right,
       across,
       pitch,
-      high: 20,
+      high: pitch - 5,
       top,
       column: (i) => left + i * (across + gap),
       bus,

@@ -15,14 +15,14 @@ nlp104.share("devices", ({ range, area, label, token }) => {
   function pill(id, x, y, { device, across: w }) {
     const chosen = id === device;
     const look = {
-      word: `${id}`,
+      word: `${id + 1}`,
       size: 13,
       chosen,
       act: `device:${id}`,
       at: `d:${id >> 2}:${id % 4}`,
       first: chosen,
       pressed: chosen,
-      says: `device ${id}`,
+      says: `device ${id + 1}`,
       hit: { x, y: y - 4, w, h: 30 },
     };
     return token(`pill${id}`, { x, y, w, h: 22 }, look);

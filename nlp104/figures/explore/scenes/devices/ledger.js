@@ -19,7 +19,7 @@ nlp104.share("devices", ({ sum, range, exact, area, label, devices }) => {
       area("room", { x, y: y + 22, w: width, h: 14 }, room),
       HELD.map(({ name, times, concept, strength, from }, i) => {
         const before = sum(HELD.slice(0, i).map((one) => one.times));
-        const lit = step >= from || (step === 0 && name !== "gradients");
+        const lit = step >= from || step === 0;
         const look = { concept, strength, layer: 1 };
         const place = account && { x: x + scale(before), y: y + 22, h: 14 };
         const end = { anchor: "end", strong: lit, muted: !lit, size: letters };
@@ -75,17 +75,20 @@ nlp104.share("devices", ({ sum, range, exact, area, label, devices }) => {
     return slices === 1 ? "all of it gradients" : "grey: vectors, dark: gradients";
   }
 
-  // The bill: what is sent in each exchange.
-  function bill({ account, sent, letters }, { x, y, width, line }) {
+  // The bill: what is sent in each exchange; where there is little room, in two columns.
+  function bill({ slim, account, sent, letters }, { x, y, width, line }) {
     const end = { anchor: "end", strong: true, size: letters };
+    const rows = slim ? 3 : 6;
+    const wide = slim ? width / 2 - 12 : width;
     return [
       label("own", x, y, "What is sent, one by one", { size: 13, strong: true }),
       EXCHANGES.map((name, i) => {
-        const at = y + line * (i + 1);
+        const left = x + (i < rows ? 0 : wide + 24);
+        const at = y + line * ((i % rows) + 1);
         const size = account && sent[i] ? bytes(sent[i]) : "–";
         return [
-          label(`send${i}`, x, at, name, { size: letters }),
-          label(`send${i}=`, x + width, at, size, end),
+          label(`send${i}`, left, at, name, { size: letters }),
+          label(`send${i}=`, left + wide, at, size, end),
         ];
       }),
     ];
@@ -108,7 +111,7 @@ nlp104.share("devices", ({ sum, range, exact, area, label, devices }) => {
       ["words", cutWords ? part(model.words, slice, slices) : part(model.words, 0, 1)],
     ];
     return [
-      label("own", x, y, `Device ${device} works on`, { size: 13, strong: true }),
+      label("own", x, y, `Device ${device + 1} works on`, { size: 13, strong: true }),
       range(4).map((i) => {
         const [name, text] = account ? lines[i] : ["–", ""];
         const at = y + line * (i + 1);
@@ -124,8 +127,8 @@ nlp104.share("devices", ({ sum, range, exact, area, label, devices }) => {
     const { width, slim, right, foot } = view;
     const line = slim ? 18 : 20;
     const x = slim ? 0 : right + 26;
-    const middle = 66 + 3 * line;
-    const bottom = middle + 82;
+    const middle = (slim ? 58 : 66) + 3 * line;
+    const bottom = slim ? foot + 10 : middle + 82;
     const place = { x, width: width - x, line };
     const last = isBill(view) ? bill : worksOn;
     return {
@@ -134,7 +137,7 @@ nlp104.share("devices", ({ sum, range, exact, area, label, devices }) => {
         sends(view, { ...place, y: middle }),
         last(view, { ...place, y: bottom }),
       ],
-      height: Math.max(foot, bottom + 6 * line + 12),
+      height: Math.max(foot, bottom + (slim ? 4 : 6) * line + 12),
     };
   }
 

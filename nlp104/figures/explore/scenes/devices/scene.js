@@ -28,7 +28,8 @@ nlp104.scene("devices", (data, { exact, devices }) => {
   return {
     lead:
       "Compare 8 × 1 with 1 × 8: what does a device hold, and what does it send? " +
-      "Then go through a step, or tap a device.",
+      "Then go through a step, or tap a device. (E: embeddings; QKV and $W_O$: attention; " +
+      "$W_1$ and $W_2$: the feed-forward network.)",
     start,
     keep: ["grid", "size", "tokens"],
     chapters: STEPS.map(({ name }) => name),
