@@ -47,8 +47,8 @@ nlp104.share("blanks", ({ write, exact, largest }) => {
       if (best.own)
         return `It finds **${own}**, which stood there, likeliest: **${percent(share)}**.`;
       return (
-        `It finds **${best.word}** likeliest, with **${percent(best.share)}**. There stood ` +
-        `**${own}**: **${percent(share)}**, place ${exact(place)} of ${exact(vocabulary)}.`
+        `It finds **${best.word}** likeliest, with **${percent(best.share)}**. The word was ` +
+        `**${own}**: **${percent(share)}**, rank ${exact(place)} of ${exact(vocabulary)}.`
       );
     }
     // The word that misses the other one most, or gains most.

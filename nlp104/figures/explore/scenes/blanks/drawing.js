@@ -42,7 +42,7 @@ nlp104.share("blanks", ({ area, label, line, token }) => {
     const hidden = number >= 0;
     const size = slim ? 14 : 15;
     if (!can(sentence, i)) return token(`word ${i}`, places[i], { word: text, size, bare: true });
-    const name = blanks.length > 1 ? `${number + 1}` : "?";
+    const name = blanks.length > 1 ? `${number + 1}` : "___";
     return [
       token(`word ${i}`, places[i], {
         word: hidden ? name : text,
@@ -53,7 +53,7 @@ nlp104.share("blanks", ({ area, label, line, token }) => {
         at: `w:0:${i}`,
         first: hidden ? number === 0 : !blanks.length && i === 0,
         pressed: hidden,
-        says: hidden ? `${name}: ${text} is hidden` : `${text} can be seen`,
+        says: hidden ? `${text} is hidden` : `${text} can be seen`,
       }),
       hidden && area(`ring ${i}`, places[i], { concept: "v", outline: true, radius: 10, layer: 2 }),
     ];
@@ -95,12 +95,16 @@ nlp104.share("blanks", ({ area, label, line, token }) => {
     ];
   }
 
-  // What the marks in the bars mean.
-  const legend = ({ blanks, legend: y }) =>
-    blanks.length > 1 && [
-      line("legend", `M5 ${y - 9}v18`, { concept: "ink", width: 2 }),
-      label("legend words", 14, y, "with the other word seen", { muted: true }),
-    ];
+  // What the marks in the bars mean; with one blank, what the room below its bars is for.
+  function legend({ blanks, legend: y, slim }) {
+    if (blanks.length > 1)
+      return [
+        line("legend", `M5 ${y - 9}v18`, { concept: "ink", width: 2 }),
+        label("legend words", 14, y, "with the other word seen", { muted: true }),
+      ];
+    const more = blanks.length === 1 && slim;
+    return more && label("more", 0, y - 24, "Hide a second word: what changes?", { muted: true });
+  }
 
   const draw = (view) => [
     view.sentence.words.map((text, i) => word(view, text, i)),
