@@ -21,18 +21,19 @@ class _Node(NamedTuple):
     word: str = ""
 
 
-def tree(gold, said=None, names=("right", "written")):
+def tree(gold, said=None, names=("right", "written"), dash="4 3"):
     """A parse tree; with a second one of the same words what differs is framed.
 
     On a page the tree stands on its words, and the second one hangs below them, upside down. On a
     phone, and where a sentence is too long for its words to stand side by side, trees are lists.
     The frames of the second tree are dashed. Where only names differ, a phone shows one list: the
-    second name stands behind the first.
+    second name stands after the first.
 
     Args:
         gold: The tree.
         said: Another tree of the same words.
         names: What the two are called, if there are two.
+        dash: Of the frames of the second tree; None where neither of the two is wrong.
 
     Returns:
         Its two `nlp104.figures.drawing.Layouts`, for `nlp104.figures.plots.show`.
@@ -52,7 +53,7 @@ def tree(gold, said=None, names=("right", "written")):
     if words[0] != words[-1]:
         raise ValueError(f"Expected two trees of the same words. Received: {words}.")
     lit = [_differing(node, other) for node, other in zip(nodes, nodes[::-1], strict=True)]
-    lit = [dict.fromkeys(found, dash) for found, dash in zip(lit, (None, "4 3"), strict=False)]
+    lit = [dict.fromkeys(found, dash) for found, dash in zip(lit, (None, dash), strict=False)]
     names = names if said is not None else [""]
     widths = [max(map(_room, nodes, [place] * 2)) for place in range(len(words[0]))]
     wide = Drawing(WIDE)
@@ -149,7 +150,7 @@ def _label(drawing, x, y, node, lit, size):
         place = {"x": x - width / 2, "y": y - 11, "width": width, "height": 22, "rx": 8}
         look = {"stroke_width": 1.75, "stroke_dasharray": lit[node.label, node.span]}
         drawing.add("rect", **place, class_="outline s-ink", **look)
-    muted = not node.children and not framed
+    muted = not node.children and " " not in node.word and not framed  # a part of speech
     drawing.text(x, y, node.label, anchor="middle", size=size, muted=muted, strong=not muted)
 
 
