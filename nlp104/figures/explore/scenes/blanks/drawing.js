@@ -53,7 +53,7 @@ nlp104.share("blanks", ({ area, label, line, token }) => {
         at: `w:0:${i}`,
         first: hidden ? number === 0 : !blanks.length && i === 0,
         pressed: hidden,
-        says: hidden ? `${text} is hidden` : `${text} can be seen`,
+        says: hidden ? `${name}: ${text} is hidden` : `${text} can be seen`,
       }),
       hidden && area(`ring ${i}`, places[i], { concept: "v", outline: true, radius: 10, layer: 2 }),
     ];
