@@ -81,7 +81,8 @@ TOPICS = {
     ),
     "skip connections": Topic(
         ("skip", "normalise"),
-        "A wire carries what goes into a part past it; then all is brought to one scale.",
+        "A wire leads the input around each part, and adds it to what comes out; then the sum "
+        "is brought to one scale.",
     ),
     "feed-forward": Topic(
         ("feed-forward",), "After looking around, each word is worked on by itself."
@@ -124,7 +125,8 @@ TOPICS = {
 }
 WIDTH, LEFT, RIGHT = 320, 78, 236
 LETTERS = 12.5  # pixels: more than 11 where the page is 320 wide
-BOX = 126
+BOX = 130
+END = 138  # where words go in or come out: they are bold when they are lit
 
 
 class ChapterMap:
@@ -208,7 +210,7 @@ def _draw(topic, folder):
         text = spoken_here.get(name, name)
         with part(name, x) as look:
             if look["lit"]:
-                drawing.box(x - BOX / 2, y - 9, BOX, 18, text, size=LETTERS, **look)
+                drawing.box(x - END / 2, y - 9, END, 18, text, size=LETTERS, **look)
             else:
                 drawing.text(x, y, text, anchor="middle", size=LETTERS, muted=True)
 
@@ -262,12 +264,12 @@ def _draw(topic, folder):
     for x in (LEFT, RIGHT):
         block("positions", x, foot + 8)
         block("embedding", x, foot + 38)
-    words("next word", RIGHT, 9)
+    words("next word", RIGHT, 10)
     words("English", LEFT, foot + 74)
     words("French so far", RIGHT, foot + 74)
     if topic == "decoding":  # what comes out goes in again
-        end, beside = RIGHT + BOX / 2, WIDTH - 3
-        loop = [(end, 9), (beside, 9), (beside, foot + 74), (end, foot + 74)]
+        end, beside = RIGHT + END / 2, WIDTH - 3
+        loop = [(end, 10), (beside, 10), (beside, foot + 74), (end, foot + 74)]
         drawing.wire(loop, "r", strong=True)
     named = [dict(words_here).get(name, name) for name in lit]
     label = f"The Transformer. Lit: {', '.join(named)}."
