@@ -84,6 +84,11 @@ def test_a_variant_differs_from_2017_in_one_thing(name):
     assert differing == gate or len(differing) == 1
 
 
+def test_todays_two_differ_in_the_tie_alone():
+    today, tied = (changed.config(n, 50).to_dict() for n in ("today", "today, tied"))
+    assert {key: tied[key] for key in today if today[key] != tied[key]} == {"tie_embeddings": True}
+
+
 def test_the_cache_is_counted_as_it_is():
     for name in ("2017", "today"):
         config = changed.config(name, 50)
