@@ -293,6 +293,7 @@ def test_padding_moves_no_logit(peers, name):
     check_padding(peers[name].logits)
 
 
+@pytest.mark.slow
 def test_peers_are_equally_large(peers):
     sizes = {name: peer.parameters() for name, peer in peers.items()}
     if "kerashub" in sizes:  # its positions are learned
@@ -300,6 +301,7 @@ def test_peers_are_equally_large(peers):
     assert len(set(sizes.values())) == 1, sizes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HERE)
 def test_greedy_search_is_the_best_token_of_every_step(peers, name):
     """Against the model's own logits of the whole prefix; nobody stops, and nobody pads."""

@@ -76,6 +76,7 @@ def test_a_record_is_written_whole_and_its_runs_are_found_again(tmp_path):
         records.runs_so_far(path, steps=8)
 
 
+@pytest.mark.slow
 def test_what_is_sampled_is_the_test_part_of_the_run(tmp_path):
     """Also of a run that had its parts in files, as `nlp104 train --test` has."""
     rows = corpus.load_corpus("grammar", sizes=(8, 8, 8), seed=1)

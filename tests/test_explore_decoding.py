@@ -131,6 +131,7 @@ def test_probabilities_are_the_models(translator, record, said, number):
     np.testing.assert_allclose(digits[:, :12], 4.5 + 4.5 * part / np.abs(part).max(), atol=0.51)
 
 
+@pytest.mark.slow
 def test_keys_and_values_are_those_of_the_cache(translator, record, said):
     prefixes, *_ = said[BUS]
     beginnings = decoding_record.Beginnings(translator, record["sentences"][BUS]["english"])

@@ -225,6 +225,7 @@ def test_the_hand_of_these_tests_is_read(reader, page):
     assert wrong == [(4, 9)]
 
 
+@pytest.mark.slow
 def test_the_record_is_of_these_weights():
     record = json.loads(results.read("images/reader.json"))
     ours = Reader(weights())

@@ -306,7 +306,10 @@ def test_the_end_says_where_guessing_is_hard(reader, page, passage):
 
 
 @needs_browser
-@pytest.mark.parametrize("width", [1280, 782, 700, 390, 320])
+@pytest.mark.parametrize(
+    "width",
+    [390, *(pytest.param(width, marks=pytest.mark.slow) for width in (1280, 782, 700, 320))],
+)
 def test_no_words_lie_on_others(reader, page, width):
     reader.open(page, width=width)
     for passage in PASSAGES:

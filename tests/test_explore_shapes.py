@@ -92,6 +92,7 @@ def counted(made):
 # --- the numbers are the package's ---
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WORDS)
 def test_presets_have_as_many_parameters_as_are_built(light, name):
     sizes = preset(name)

@@ -702,6 +702,7 @@ def test_nested_sentences(seed, count, more):
         assert depth(example.tree) == 3
 
 
+@pytest.mark.slow
 def test_no_sentence_of_a_split_is_nested(train, test, validation):
     """Two clauses one in the other is what they have at most."""
     depths = {depth(example.tree) for example in (*train, *test, *validation)}
@@ -1027,6 +1028,7 @@ def test_learned_baselines_are_near_chance(features):
     assert 0.42 < majority(features) < 0.58
 
 
+@pytest.mark.slow
 def test_it_takes_the_whole_sentence():
     """Reason and gender help some, as animals mostly come first; with the verb they tell all."""
     assert majority(("reason", "subject is feminine")) < 0.75

@@ -219,6 +219,7 @@ def test_a_model_that_no_page_can_hold_frees_its_port(translator, monkeypatch):
     serve.TranslationServer(translator, "grammar", port).server_close()
 
 
+@pytest.mark.slow
 def test_the_command_tells_what_is_recorded(translator, tmp_path, monkeypatch):
     """Of a model of the book its card, of a run its record; nothing follows from a name."""
     told = []

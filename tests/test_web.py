@@ -223,6 +223,7 @@ def test_all_beams_and_their_scores_are_those_of_the_package(reader, whole, alph
         np.testing.assert_allclose([score for _, score in candidates], scores, atol=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("node"), reason="there is no Node")
 def test_the_experiment_runs_the_same_scripts(packed, whole):
     sentences = [example.source for example in generate(5, seed=9)]

@@ -149,6 +149,7 @@ def test_the_front_end_is_light_and_asks_nobody(figure):
     assert not re.search(r"fetch\(|XMLHttpRequest|import\(", html)
 
 
+@pytest.mark.slow
 def test_recorded_is_what_the_model_does(grammar, figure):
     for sentence, recorded in zip(SENTENCES, figure.data["recorded"], strict=True):
         seen = grammar.attention(sentence)
