@@ -21,7 +21,7 @@ class _Node(NamedTuple):
     word: str = ""
 
 
-def tree(gold, said=None, names=("right", "written"), dash="4 3"):
+def tree(gold, said=None, names=("right", "written"), dashed=True):
     """A parse tree; with a second one of the same words what differs is framed.
 
     On a page the tree stands on its words, and the second one hangs below them, upside down. On a
@@ -33,7 +33,7 @@ def tree(gold, said=None, names=("right", "written"), dash="4 3"):
         gold: The tree.
         said: Another tree of the same words.
         names: What the two are called, if there are two.
-        dash: Of the frames of the second tree; None where neither of the two is wrong.
+        dashed: Whether the frames of the second tree are; not where neither of the two is wrong.
 
     Returns:
         Its two `nlp104.figures.drawing.Layouts`, for `nlp104.figures.plots.show`.
@@ -53,7 +53,8 @@ def tree(gold, said=None, names=("right", "written"), dash="4 3"):
     if words[0] != words[-1]:
         raise ValueError(f"Expected two trees of the same words. Received: {words}.")
     lit = [_differing(node, other) for node, other in zip(nodes, nodes[::-1], strict=True)]
-    lit = [dict.fromkeys(found, dash) for found, dash in zip(lit, (None, dash), strict=False)]
+    dashes = None, "4 3" if dashed else None
+    lit = [dict.fromkeys(found, dash) for found, dash in zip(lit, dashes, strict=False)]
     names = names if said is not None else [""]
     widths = [max(map(_room, nodes, [place] * 2)) for place in range(len(words[0]))]
     wide = Drawing(WIDE)

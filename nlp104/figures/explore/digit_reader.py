@@ -47,8 +47,8 @@ class Reader:
         self.encoder = Encoder(config)
         self.encoder.build((None, rows, dim))
         for variable in self.encoder.weights:
-            rows = self.tensors[page_name(variable.path)]
-            variable.assign(rows.T.reshape(variable.shape))
+            tensor = self.tensors[page_name(variable.path)]
+            variable.assign(tensor.T.reshape(variable.shape))
 
     def __call__(self, image):
         """The logits of the ten digits, and where the class token looks.

@@ -13,6 +13,7 @@ ALT = (
 )
 MIXED = (5, 2, 7, 0, 3, 6, 1, 4)  # the order of the patches in the chapter on images
 FINE = 511  # the largest coordinate of a point
+ROW = 13  # pixels of the still, for the bar of a digit
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 # Strokes of a pen on a sheet of 100 × 100.
 SEVEN = [[(30, 20), (50, 18), (72, 19), (64, 36), (56, 52), (49, 70), (45, 86)]]
@@ -119,7 +120,7 @@ def _still(looks, shares):
     _sheet(drawing, 1, top)
     _words(drawing, 130, top, looks)
     _answer(drawing, 262, top, shares)
-    return drawing.svg(top + 134)
+    return drawing.svg(top + 10 * ROW + 4)
 
 
 def _sheet(drawing, left, top, side=112):
@@ -143,13 +144,13 @@ def _words(drawing, left, top, looks, pixel=14):
             drawing.add("circle", **middle, r=pixel / 2 * np.sqrt(ink / 16), class_="f-ink")
 
 
-def _answer(drawing, left, top, shares, row=13):
+def _answer(drawing, left, top, shares):
     """A bar for each digit."""
     best = shares.argmax()
     drawing.text(left, 8, "an answer")
     for digit, share in enumerate(shares):
-        y = top + (digit + 0.5) * row
+        y = top + (digit + 0.5) * ROW
         drawing.text(left + 8, y, str(digit), anchor="end", size=12, strong=digit == best)
         bar = {"x": left + 14, "y": y - 4, "width": max(1, 46 * share), "height": 8, "rx": 2}
         drawing.add("rect", **bar, class_="f-v")
-    drawing.text(left + 64, top + (best + 0.5) * row, f"{shares.max():.0%}", size=12, strong=True)
+    drawing.text(left + 64, top + (best + 0.5) * ROW, f"{shares.max():.0%}", size=12, strong=True)
