@@ -62,8 +62,5 @@ def compile_model(model, learning_rate, label_smoothing=0.1, jit_compile="auto",
         weighted_metrics=[MaskedAccuracy()],
         jit_compile=jit_compile,
     )
-    if model.built:
-        # Made now, and not within the first step, which TensorFlow would then trace twice.
-        model.optimizer.build(model.trainable_variables)
     if isinstance(model, SkipsPadding):
         model.skip_padding = True
