@@ -171,6 +171,24 @@ def test_other_losses_and_calls_get_all_logits():
 
 
 @pytest.mark.slow
+def test_a_model_compiled_anew_with_a_loss_of_its_own_gets_all_logits():
+    """Which counts padding, too, as in Keras: the mean of the logits' own losses, in NumPy."""
+    inputs, labels = batch()
+    model = make()
+    compile_model(model, 0.01)
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile("sgd", loss=loss, metrics=["sparse_categorical_accuracy"])
+    logits = ops.convert_to_numpy(model(inputs)).astype("float64")
+    log_p = logits - np.log(np.exp(logits).sum(-1, keepdims=True))
+    losses = -np.take_along_axis(log_p, labels[..., None], axis=-1)[..., 0]
+    assert abs(losses[labels != 0].mean() - losses.mean()) > 1e-2  # the test can fail
+    right = (logits.argmax(-1) == labels).mean()
+    scores = model.evaluate(inputs, labels, verbose=0)  # one batch
+    np.testing.assert_allclose(scores, [losses.mean(), right], rtol=1e-5)
+    assert not model.skip_padding
+
+
+@pytest.mark.slow
 @pytest.mark.skipif(BACKEND != "tensorflow", reason="XLA is an option of TensorFlow's only")
 def test_a_compiled_step_has_a_fixed_shape(seen):
     inputs, labels = batch()
@@ -203,4 +221,9 @@ def test_a_loaded_model_goes_on_skipping(tmp_path):
     for skips in (True, False):
         model = make(skips)
         model.save(tmp_path / "model.keras")
-        assert keras.models.load_model(tmp_path / "model.keras").skip_padding is skips
+        loaded = keras.models.load_model(tmp_path / "model.keras")
+        assert loaded.skip_padding is skips
+        inputs, labels = batch()  # compiled as it was, with its optimizer ready to go on
+        scores = [one.evaluate(inputs, labels, verbose=0) for one in (loaded, model)]
+        np.testing.assert_allclose(*scores, rtol=1e-6)
+        assert loaded.optimizer.built

@@ -135,12 +135,16 @@ class SkipsPadding(keras.Model):
 
     Attributes:
         skip_padding: Whether it does. It needs a loss and metrics that give padding no weight, as
-            those of `nlp104.training` do; `nlp104.training.compile_model` sets it. It also needs
-            shapes that may depend on the data, so nothing is skipped on JAX, nor where TensorFlow
-            compiles with XLA.
+            those of `nlp104.training` do; `nlp104.training.compile_model` sets it, and
+            `compile` takes it back. It also needs shapes that may depend on the data, so nothing is
+            skipped on JAX, nor where TensorFlow compiles with XLA.
     """
 
     skip_padding = False
+
+    def compile(self, *arguments, **options):
+        super().compile(*arguments, **options)
+        self.skip_padding = False  # nobody knows what another loss makes of padding
 
     def get_compile_config(self):
         config = super().get_compile_config()
@@ -148,7 +152,10 @@ class SkipsPadding(keras.Model):
 
     def compile_from_config(self, config):
         others = {name: value for name, value in config.items() if name != "skip_padding"}
-        super().compile_from_config(others)
+        # As Keras' own method, which does nothing where a class has a `compile` of its own.
+        self.compile(**keras.saving.deserialize_keras_object(others))
+        if self.built and self.optimizer is not None:
+            self.optimizer.build(self.trainable_variables)
         self.skip_padding = config.get("skip_padding", False)  # older files know nothing of it
 
     # On JAX the data are the second argument. Nothing is skipped there.
