@@ -236,6 +236,23 @@ class Constant(TokenMeanLoss):
         return ops.zeros_like(ops.cast(token_ids, "float32"))[..., None] + self.logits
 
 
+@pytest.mark.parametrize("kind", ["float16", "bfloat16"])
+def test_the_logged_loss_has_room_for_many_tokens_whatever_keras_computes_in(kind):
+    before = keras.config.floatx()
+    try:
+        keras.config.set_floatx(kind)
+        model = Constant(7)
+    finally:
+        keras.config.set_floatx(before)
+    compile_model(model, learning_rate=0.1, label_smoothing=0.0)
+    labels = np.tile(np.array([1, 2, 4], "int32"), (64, 20))  # in a float16 65,504 is the most
+    scores = model.evaluate(np.tile(labels, (20, 1)), np.tile(labels, (20, 1)), 64, verbose=0)
+    x = np.linspace(-1, 1, 7)
+    expected = np.log(np.exp(x).sum()) - x[[1, 2, 4]].mean()
+    assert scores[0] == pytest.approx(expected, abs=0.01)  # as exact as the logits
+    assert isinstance(scores[0], float)  # which JSON can hold
+
+
 class Data(keras.utils.PyDataset):
     """Batches of unequally many sentences of unequal lengths, with weights if so wanted."""
 

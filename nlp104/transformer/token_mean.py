@@ -17,7 +17,8 @@ class TokenMeanLoss(keras.Model):
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
-        self.loss_tracker = keras.metrics.Mean(name="loss")
+        # In half precision, which `set_floatx` may ask for, a sum over tokens has no room.
+        self.loss_tracker = keras.metrics.Mean(name="loss", dtype="float32")
 
     def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
         loss = super().compute_loss(x, y, y_pred, sample_weight, training)
