@@ -259,6 +259,15 @@ def test_positions_beyond_the_last_are_an_error_and_not_nan(layer_class):
             layer(array(1, length, 4), offset=offset)
 
 
+@pytest.mark.parametrize("layer_class", [SinusoidalPositions, LearnedPositions])
+def test_positions_are_added_to_integers_as_to_numbers(layer_class):
+    layer, inputs = layer_class(max_length=3), np.arange(12).reshape(1, 3, 4)
+    outputs = layer(inputs)  # rounded to integers, the positions would be lost
+    table = np.asarray(to_numpy(ops.convert_to_tensor(layer.table)), "float64")
+    assert keras.backend.standardize_dtype(outputs.dtype) == "float32"
+    np.testing.assert_allclose(to_numpy(outputs), inputs + table, rtol=1e-6)
+
+
 @pytest.mark.parametrize("dtype", ["uint8", "int8", "uint16", "uint32", "int64"])
 def test_ids_of_every_kind_of_integer(dtype):
     layer = TokenAndPositionEmbedding(9, 4, max_sequence_length=3)

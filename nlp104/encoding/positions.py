@@ -166,7 +166,7 @@ class SinusoidalPositions(keras.layers.Layer):
         self.table = ops.convert_to_tensor(table) if is_torch else table
 
     def call(self, inputs, offset=0):
-        return inputs + _rows(self.table, inputs, offset)
+        return _plus_rows(self.table, inputs, offset, self.compute_dtype)
 
     def compute_output_shape(self, inputs_shape):
         return inputs_shape
@@ -227,7 +227,7 @@ class LearnedPositions(keras.layers.Layer):
         )
 
     def call(self, inputs, offset=0):
-        return inputs + _rows(self.table, inputs, offset)
+        return _plus_rows(self.table, inputs, offset, self.compute_dtype)
 
     def compute_output_shape(self, inputs_shape):
         return inputs_shape
@@ -249,8 +249,10 @@ def as_position(number):
     return ops.cast(number, "int32")
 
 
-def _rows(table, inputs, offset):
-    """The rows of a table of positions that belong to `inputs`: `[length, dim]`."""
+def _plus_rows(table, inputs, offset, dtype):
+    """`inputs` plus their rows of a table of positions; integers are numbers of `dtype` before."""
+    if not keras.backend.is_float_dtype(inputs.dtype):
+        inputs = ops.cast(inputs, dtype)  # sines are no integers
     length, offset = inputs.shape[1], as_position(offset)
     # An open length is None on TensorFlow, a symbol on JAX.
     is_known = isinstance(length, int) and isinstance(offset, int)
@@ -260,7 +262,7 @@ def _rows(table, inputs, offset):
             f"Received: length {length} from position {offset} on."
         )
     positions = ops.arange(ops.shape(inputs)[1], dtype="int32") + offset
-    return ops.cast(ops.take(table, positions, axis=0), inputs.dtype)
+    return inputs + ops.cast(ops.take(table, positions, axis=0), inputs.dtype)  # [length, dim]
 
 
 POSITIONS = {"sinusoidal": SinusoidalPositions, "learned": LearnedPositions}
