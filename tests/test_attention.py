@@ -78,6 +78,10 @@ class TestMasks:
         with pytest.raises(ValueError, match=r"Expected an integer as position\. Received: 1\.7"):
             causal_mask(1, 4, offset=1.7)
 
+    @pytest.mark.parametrize("window", [2**31 - 1, 2**31, 10**30])
+    def test_a_window_beyond_every_length_hides_nothing(self, window):
+        assert (to_numpy(causal_mask(4, window=window)) == np.tri(4, dtype=bool)).all()
+
     def test_causal_mask_is_square_by_default(self):
         assert (to_numpy(causal_mask(5)) == np.tril(np.ones((5, 5), bool))).all()
 

@@ -73,6 +73,7 @@ def causal_mask(query_length, key_length=None, offset=0, window=None):
     """
     if window is not None:
         [window] = require_positive(window=window)
+        window = min(window, 2**31 - 1)  # as int32, more would be negative and hide everything
     if key_length is None:
         key_length = query_length
     query_positions = ops.expand_dims(ops.arange(query_length, dtype="int32"), 1)
