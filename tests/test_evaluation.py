@@ -147,6 +147,12 @@ def test_alignment_from_attention():
             attention_alignment(wrong)
 
 
+@pytest.mark.parametrize("wrong", [[["a", "b"]], [[None, 1.0]], [[1j, 0.0]], [["1", "2"]]])
+def test_an_alignment_is_not_read_from_what_is_no_number(wrong):
+    with pytest.raises(ValueError, match=r"shape \[target, source\], numbers"):
+        attention_alignment(wrong)
+
+
 def test_an_alignment_is_not_read_from_nan():
     with pytest.raises(ValueError, match="1 of them NaN"):
         attention_alignment([[float("nan"), 1.0]])

@@ -160,6 +160,11 @@ def attention_alignment(scores):
         [('black', 'noir'), ('cat', 'chat')]
     """
     scores = np.asarray(scores)
+    if scores.dtype.kind in "OSUc":  # objects, texts and complex numbers have no order
+        raise ValueError(
+            "Expected attention scores of shape [target, source], numbers. "
+            f"Received: {scores.dtype}."
+        )
     if scores.ndim != 2 or scores.shape[1] == 0 or np.isnan(scores).any():
         raise ValueError(
             "Expected attention scores of shape [target, source], numbers, with at least one source"
