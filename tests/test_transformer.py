@@ -636,6 +636,8 @@ class TestErrors:
             ({"dropout": "high"}, r"`dropout` must be at least 0 and below 1.*'high'"),
             ({"attention_gain": 0}, r"`attention_gain` must be a number above 0.*0"),
             ({"attention_gain": math.inf}, r"`attention_gain` must be a number above 0.*inf"),
+            ({"attention_gain": 1e200}, r"`attention_gain` must be a number above 0.*1e\+200"),
+            ({"attention_gain": 1e-200}, r"`attention_gain` must be a number above 0.*1e-200"),
             ({"vocabulary_size": None}, r"TransformerConfig with a `vocabulary_size`"),
             ({"vocabulary_size": 0}, r"`vocabulary_size` must be a positive integer.*0"),
             ({"vocabulary_size": 9.5}, r"`vocabulary_size` must be a positive integer.*9\.5"),

@@ -128,7 +128,9 @@ class TransformerConfig:
                 self._require_positive(name)
         for name in ("dropout", "attention_dropout", "activation_dropout"):
             self._require_number(name, lambda rate: 0 <= rate < 1, "at least 0 and below 1")
-        self._require_number("attention_gain", lambda g: 0 < g < math.inf, "a number above 0")
+        # Beyond that float32 cannot hold the weights, nor Python the square, a variance.
+        expected = "a number above 0, from 1e-30 to 1e30"
+        self._require_number("attention_gain", lambda g: 1e-30 <= g <= 1e30, expected)
         self._require_number("epsilon", lambda e: 0 <= e < math.inf, "a number of at least 0")
         for name, kinds in (("activation", str), ("kernel_initializer", str | dict)):
             if not isinstance(value := getattr(self, name), kinds):  # what JSON can hold
