@@ -24,7 +24,7 @@ class _Layout(NamedTuple):
 
 
 PAGE = _Layout(WIDE, 188, 12, 24, 13)
-PHONE = _Layout(NARROW, 138, 9, 0, 14)
+PHONE = _Layout(NARROW, 132, 9, 6, 14)
 
 
 class _Block(NamedTuple):
@@ -69,7 +69,10 @@ def _draw(at):
 
 
 def _column(drawing, at, block, left):
-    """A block in its half, from its input at the bottom to the logits at the top."""
+    """A block in its half, from its input at the bottom to the logits at the top.
+
+    What is stacked N times has a dashed frame: what stands outside of it is there once.
+    """
     middle = left + at.box / 2
     drawing.text(left, 12, block.title, strong=True, size=at.size + 3)
     drawing.text(middle, BOTTOM + 14, "token vectors", anchor="middle", size=at.size, muted=True)
@@ -79,8 +82,12 @@ def _column(drawing, at, block, left):
         drawing.plus(middle, y - 24, "p")
         drawing.text(middle + 14, y - 24, block.positions, size=at.size, muted=True)
         y -= 31
+    start = y
     y = _sub_layer(drawing, at, block, middle, y, _attention)
     y = _sub_layer(drawing, at, block, middle, y, _network)
+    edge = {"x": left - 5, "y": y - 7, "width": at.box + 22, "height": start - y + 3, "rx": 8}
+    drawing.add("rect", **edge, class_="frame", style="stroke:var(--edge)")
+    drawing.text(left + 2, start - 15, "N ×", size=at.size, muted=True)
     if block.first:
         drawing.wire([(middle, y), (middle, y - 18)], "r", arrow=True, strong=True)
         y = _box(drawing, at, middle, y - 18, 26, block.norm, lit=True)
