@@ -176,7 +176,7 @@ def _gather(width):
 MIXERS = {
     "linear layer": "one fixed weight\nfor each pair of tokens",
     "convolution": "three fixed weights,\nthe same everywhere",
-    "attention": "a weight for each pair,\nmade from the tokens",
+    "attention": "a weight for each pair,\nfrom the tokens",
 }
 WINDOW = (0.6, 1.0, 0.4)  # one before, itself, one after: sizes of 0.3, 0.5, -0.2
 
