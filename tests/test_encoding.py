@@ -97,6 +97,11 @@ class TestSinusoidalPositions:
     def test_errors(self):
         with pytest.raises(ValueError, match=r"must be even.*5"):
             sinusoidal_positions(4, 5)
+        for encode in (sinusoidal_positions, binary_positions):  # -1 made an empty table
+            with pytest.raises(ValueError, match=r"`length` must be .* at least 0.*-1"):
+                encode(-1, 4)
+            with pytest.raises(ValueError, match=r"must be a positive integer.*-2"):
+                encode(4, -2)
         with pytest.raises(ValueError, match=r"'interleaved' or 'concatenated'.*'halves'"):
             sinusoidal_positions(4, 6, layout="halves")
 

@@ -105,6 +105,15 @@ def test_unequal_counts_and_nothing_are_errors(score):
         score(["a", "b"], ["a", ()])
 
 
+@pytest.mark.parametrize("score", [bleu, exact_match])
+@pytest.mark.parametrize("wrong", [None, 3, b"a"])
+def test_what_is_no_text_is_named(score, wrong):
+    # None and 3 ended in an AttributeError or TypeError.
+    for hypotheses, references in (([wrong], ["a"]), (["a"], [wrong]), (["a"], [("a", wrong)])):
+        with pytest.raises(ValueError, match="Expected sentences as strings"):
+            score(hypotheses, references)
+
+
 def test_alignment_error_rate_by_hand():
     # Three predicted links: one sure, one only possible, one wrong; one sure link missed.
     predicted, sure, possible = [{(0, 0), (1, 1), (2, 2)}], [{(0, 0), (3, 3)}], [{(1, 1)}]

@@ -297,6 +297,7 @@ def test_symbolic_logits_are_what_the_call_gives(dtype):
     [
         ({"vocabulary_size": None}, "TransformerConfig with a `vocabulary_size`"),
         ({"source_vocabulary_size": 9}, "expected no `source_vocabulary_size`. Received: 9"),
+        ({"causal": "no"}, "`causal` must be True or False. Received: 'no'"),  # it was causal
     ],
 )
 def test_bad_configurations_are_clear_errors(options, message):

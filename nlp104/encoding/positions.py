@@ -9,7 +9,7 @@ import keras
 import numpy as np
 from keras import ops
 
-from nlp104.utils.arguments import require_number, require_positive
+from nlp104.utils.arguments import require_number, require_positive, require_whole
 from nlp104.utils.errors import InputError
 
 
@@ -26,6 +26,9 @@ def binary_positions(length, num_bits):
     Returns:
         NumPy float32 `[length, num_bits]` of zeros and ones.
 
+    Raises:
+        ValueError: if a size is no size.
+
     Example:
         >>> from nlp104.encoding import binary_positions
         >>> print(binary_positions(5, num_bits=3).astype(int))
@@ -35,6 +38,8 @@ def binary_positions(length, num_bits):
          [1 1 0]
          [0 0 1]]
     """
+    [length] = require_whole(length=length)
+    [num_bits] = require_positive(num_bits=num_bits)
     return (np.arange(length)[:, None] >> np.arange(num_bits) & 1).astype("float32")
 
 
@@ -55,7 +60,7 @@ def sinusoidal_positions(length, hidden_dim, base=10000.0, layout="interleaved")
         NumPy float32 `[length, hidden_dim]`.
 
     Raises:
-        ValueError: if `hidden_dim` is odd, `base` not above 0 or `layout` unknown.
+        ValueError: if a size is no size, `hidden_dim` odd, `base` not above 0 or `layout` unknown.
 
     Example:
         >>> from nlp104.encoding import sinusoidal_positions
@@ -64,6 +69,8 @@ def sinusoidal_positions(length, hidden_dim, base=10000.0, layout="interleaved")
          [ 0.84  0.54  0.01  1.  ]
          [ 0.91 -0.42  0.02  1.  ]]
     """
+    [length] = require_whole(length=length)
+    [hidden_dim] = require_positive(hidden_dim=hidden_dim)
     # [length, hidden_dim / 2]
     angles = np.arange(length)[:, None] * _frequencies(hidden_dim, base)
     if layout == "interleaved":

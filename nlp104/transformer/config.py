@@ -9,7 +9,7 @@ import math
 from dataclasses import KW_ONLY, asdict, dataclass, field, fields
 from typing import Any
 
-from nlp104.utils.arguments import require_number, require_positive
+from nlp104.utils.arguments import require_number, require_positive, require_switch
 from nlp104.utils.errors import InputError
 
 
@@ -133,8 +133,7 @@ class TransformerConfig:
         self._require_number("attention_gain", lambda g: 1e-30 <= g <= 1e30, expected)
         self._require_number("epsilon", lambda e: 0 <= e < math.inf, "a number of at least 0")
         for name in ("tie_embeddings", "gated", "normalize_first"):
-            if (value := getattr(self, name)) not in (True, False):
-                raise InputError(f"`{name}` must be True or False. Received: {value!r}.")
+            require_switch(InputError, **{name: getattr(self, name)})
         for name, kinds in (("activation", str), ("kernel_initializer", str | dict)):
             if not isinstance(value := getattr(self, name), kinds):  # what JSON can hold
                 raise InputError(

@@ -8,6 +8,7 @@ from nlp104.encoding.embedding import require_token_ids
 from nlp104.encoding.positions import as_position
 from nlp104.transformer.configured_model import ConfiguredModel
 from nlp104.transformer.encoder import Encoder
+from nlp104.utils.arguments import require_switch
 
 
 @keras.saving.register_keras_serializable(package="nlp104")
@@ -67,6 +68,7 @@ class LanguageModel(ConfiguredModel):
                 "An attention window is one of the past: expected `causal=True` with it. "
                 f"Received: causal=False, attention_window={config.attention_window}."
             )
+        require_switch(causal=causal)
         self.causal = causal
         self.embedding = self._embedding(self.vocabulary_size, "embedding")
         self.encoder = Encoder(config, dtype=self.dtype_policy, name="encoder")

@@ -1,6 +1,8 @@
 """How good translations and attention are: BLEU, exact match and alignment error rate."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from sacrebleu.metrics import BLEU
@@ -57,7 +59,8 @@ def bleu(hypotheses, references, tokenized=False):
         A `Bleu` with `score` and `signature`.
 
     Raises:
-        ValueError: If the numbers of hypotheses and references differ, or a sentence has none.
+        ValueError: If the numbers of hypotheses and references differ, a sentence has none, or
+            something is not a string.
 
     Example:
         >>> from nlp104.translation import bleu
@@ -103,7 +106,8 @@ def exact_match(hypotheses, references):
         A number between 0 and 1.
 
     Raises:
-        ValueError: If the numbers of hypotheses and references differ, or a sentence has none.
+        ValueError: If the numbers of hypotheses and references differ, a sentence has none, or
+            something is not a string.
 
     Example:
         >>> from nlp104.translation import exact_match
@@ -224,8 +228,14 @@ def _pairs(hypotheses, references):
         )
     if not hypotheses:
         raise ValueError("Expected at least one hypothesis. Received: none.")
-    alternatives = [(item,) if isinstance(item, str) else tuple(item) for item in references]
+    alternatives = [
+        tuple(item) if isinstance(item, Iterable) and not isinstance(item, str) else (item,)
+        for item in references
+    ]
     if not all(alternatives):
         number = alternatives.index(()) + 1
         raise ValueError(f"Expected a reference for each sentence. Received: none for {number}.")
+    for text in chain(hypotheses, *alternatives):
+        if not isinstance(text, str):
+            raise ValueError(f"Expected sentences as strings. Received: {text!r:.80}.")
     return hypotheses, alternatives

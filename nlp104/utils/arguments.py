@@ -69,6 +69,13 @@ def require_one_of(choices, **chosen):
         raise ValueError(f"`{name}` must be one of {', '.join(choices)}. Received: {value!r}.")
 
 
+def require_switch(error=ValueError, **switches):
+    """Raises an error unless every switch is True or False: to Python "no" is as good as True."""
+    for name, value in switches.items():
+        if value not in (True, False):
+            raise error(f"`{name}` must be True or False. Received: {value!r}.")
+
+
 def require_texts(**lists):
     """Raises `ValueError` for a string in the place of a list: it would be read as its letters."""
     for name, texts in lists.items():
