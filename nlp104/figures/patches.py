@@ -70,12 +70,13 @@ def places(similarity, columns, title=""):
     return Layouts(*(_places(*size, similarity, columns, title) for size in sizes))
 
 
-def looks(images, weights, titles, below, heading):
+def looks(images, weights, outlined, titles, below, heading):
     """Digits over the patches that the class token looks at, all in one scale.
 
     Args:
         images: `[image, 8, 8]`, from 0 to 16.
         weights: `[image, row, column]`, the weights of the patches.
+        outlined: booleans of the same shape, the patches that are counted.
         titles: a text above each.
         below: two lines of text below each.
         heading: what there is to see, and a sentence.
@@ -89,16 +90,15 @@ def looks(images, weights, titles, below, heading):
     Example:
         >>> import numpy as np
         >>> from nlp104.figures import patches
-        >>> image, even, below = np.zeros((8, 8)), np.full((4, 2), 1 / 8), ("0 % on ink", "")
-        >>> drawn = patches.looks([image], [even], ["a 1"], [below], ("Nothing to see", ""))
-        >>> "0 % on ink" in drawn.narrow
+        >>> image, even, below = np.zeros((8, 8)), np.full((4, 2), 1 / 8), ("outlined: 0 %", "")
+        >>> drawn = patches.looks([image], [even], [even > 1], ["a 1"], [below], ("None", ""))
+        >>> "outlined: 0 %" in drawn.narrow
         True
     """
-    counts = [len(part) for part in (images, weights, titles, below)]
-    if len(set(counts)) > 1:
+    parts = images, weights, outlined, titles, below
+    if len(set(counts := [len(part) for part in parts])) > 1:
         raise ValueError(f"Expected as many of each. Received: {counts}.")
-    parts = images, weights, titles, below, heading
-    return Layouts(*(_looks(width, *parts) for width in (WIDE, NARROW)))
+    return Layouts(*(_looks(width, parts, heading) for width in (WIDE, NARROW)))
 
 
 def copies(images, title=""):
@@ -144,8 +144,7 @@ def mixtures(pictures, title=""):
         >>> "as it is" in drawn.wide
         True
     """
-    sizes = (WIDE, 4), (NARROW, 2)
-    return Layouts(*(_mixtures(*size, pictures, title) for size in sizes))
+    return Layouts(_mixtures(WIDE, 4, pictures, title), _mixtures(NARROW, 2, pictures, title))
 
 
 def _pixels(drawing, x, y, image, size):
@@ -200,9 +199,9 @@ def _reading(width, image, answer):
 
 
 def _frame(drawing, x, y, width, height):
-    """What is framed is the same patch."""
-    place = {"x": x, "y": y, "width": width, "height": height, "rx": 4}
-    drawing.add("rect", **place, class_="outline s-a", stroke_width=2.25)
+    """What is framed is meant: on its way the same patch, or those that are counted."""
+    place = {"x": x + 1, "y": y + 1, "width": width - 2, "height": height - 2, "rx": 4}
+    drawing.add("rect", **place, class_="outline s-ink", stroke_width=2)
 
 
 def _places(width, size, similarity, columns, title):
@@ -264,27 +263,28 @@ def _mixtures(width, across, pictures, title):
     return drawing.svg(64 + -(-len(pictures) // across) * high - 20)
 
 
-def _looks(width, images, weights, titles, below, heading):
+def _looks(width, parts, heading):
     """Rows of four: dots of ink on tinted patches; last, what the tints stand for."""
     drawing, pitch = Drawing(width), width / 4
-    size, even = min(96, pitch - 10), 1 / np.size(weights[0])
-    most = max(MOST, np.max(weights))
+    size, weights = min(96, pitch - 10), np.asarray(parts[1])
+    most = max(MOST, weights.max())
     letters = 84 if width == WIDE else 46
     drawing.heading(*heading, letters, 13)
     high, head = size + 78, 48 + 17 * len(textwrap.wrap(heading[1], letters))
-    parts = zip(images, weights, titles, below, strict=True)
-    for number, (image, weight, title, lines) in enumerate(parts):
+    for number, (image, weight, frames, title, lines) in enumerate(zip(*parts, strict=True)):
         x, y = number % 4 * pitch, head + number // 4 * high
         drawing.text(x, y + 8, title, strong=True, size=13)
         rows, columns = np.shape(weight)
         cell = {"width": size / columns, "height": size / rows}
         drawing.matrix(x, y + 20, weight, "a", most=most, **cell)
         _dots(drawing, x, y + 20, image, size / 8)
+        for row, column in np.argwhere(frames):
+            _frame(drawing, x + column * cell["width"], y + 20 + row * cell["height"], **cell)
         for line, words in enumerate(lines):
             drawing.text(x, y + size + 32 + 17 * line, words, muted=line > 0, size=12)
-    foot = head + -(-len(images) // 4) * high - 4
+    foot = head + -(-len(weights) // 4) * high - 4
     drawing.text(0, foot + 10, "weight", muted=True, size=13)
-    for number, value in enumerate((0, even, most)):
+    for number, value in enumerate((0, 1 / weights[0].size, most)):
         x = 66 + 88 * number
         drawing.cell(x, foot, value, "a", 24, 20, most)
         drawing.text(x + 30, foot + 10, f"{100 * value:.3g} %", size=13)
@@ -296,5 +296,5 @@ def _dots(drawing, x, y, image, size):
     for (row, column), value in np.ndenumerate(image):
         if value:
             middle = {"cx": x + (column + 0.5) * size, "cy": y + (row + 0.5) * size}
-            radius = 0.5 * size * np.sqrt(value / INK)
+            radius = 0.36 * size * np.sqrt(value / INK)
             drawing.add("circle", **middle, r=radius, class_="f-ink")
