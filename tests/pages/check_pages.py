@@ -4,12 +4,12 @@
 
 Each page is opened light and dark, 1280 and 390 pixels wide, from the disk and from a local server.
 Checked: nothing is requested from anywhere else, nothing is missing, the console holds no error,
-the page does not scroll sideways, mathematics is set, every image has alternative text, links lead
-to a page and to a place in it that are there (those to other hosts are not followed), text has a
-contrast of at least 4.5 : 1 (large text 3 : 1), the page weighs at most 400 KB gzipped without
-mathematics, and it stays where it is (`steady.js` says what is measured). With `--axe`, axe-core's
-rules of WCAG 2.2 A and AA, with all that folds unfolded: `npm pack axe-core@4.14.1` brings
-`axe.min.js`.
+the page does not scroll sideways, no name runs out of its cell, mathematics is set, every image has
+alternative text, links lead to a page and to a place in it that are there (those to other hosts are
+not followed), text has a contrast of at least 4.5 : 1 (large text 3 : 1), the page weighs at most
+400 KB gzipped without mathematics, and it stays where it is (`steady.js` says what is measured).
+With `--axe`, axe-core's rules of WCAG 2.2 A and AA, with all that folds unfolded: `npm pack axe-
+core@4.14.1` brings `axe.min.js`.
 
 The check needs no package of its own. It is not part of `make test`: where there is no browser
 there is nothing to see.

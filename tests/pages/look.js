@@ -49,6 +49,13 @@
     );
   }
 
+  // A name that runs out of its cell is printed over the next one, or cut by it.
+  const right = (element) => element.getBoundingClientRect().right;
+  const runs = [...document.querySelectorAll("main td :is(code, a)")].filter(
+    (text) => shown(text) && right(text) > right(text.closest("td")) + 1,
+  );
+  if (runs.length) problems.push(`out of its cell: ${runs.slice(0, 3).map(name)}`);
+
   for (const image of document.images) {
     const decorative = image.getAttribute("alt") === "" && image.closest("a")?.textContent.trim();
     if (!image.alt && !decorative) problems.push(`no alternative text: ${image.src}`);
