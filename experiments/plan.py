@@ -207,7 +207,9 @@ def waiting_table(record):
         "|---|--:|--:|--:|--:|",
     ]
     for way, shares in record["used"].items():
-        lines.append(f"| {way} | {' | '.join(f'{share:.0%}' for share in shares.values())} |")
+        lines.append(
+            f"| {way} | {' | '.join(f'{100 * share:.0f} %' for share in shares.values())} |"
+        )
     return "\n".join(lines)
 
 
@@ -236,7 +238,9 @@ def failing_table(record):
         ]
     }
     for interval in next(iter(lost.values())):
-        rows[f"lost, if saved every {interval}"] = [f"{lost[n][interval]:.1%}" for n in lost]
+        rows[f"lost, if saved every {interval}"] = [
+            f"{100 * lost[n][interval]:.1f} %" for n in lost
+        ]
     best = record["best interval, minutes"]
     rows["least is lost at"] = [f"{best[n]} min" for n in lost]
     lines = [f"| devices | {' | '.join(f'{int(n):,}' for n in lost)} |", "|---|--:|--:|--:|"]

@@ -256,6 +256,19 @@ def test_a_short_name_leads_to_where_one_room_documents_it(monkeypatch):
     assert link("data") is link("step") is link("unheard_of") is None
 
 
+def test_a_line_ends_before_a_number_or_after_it():
+    page = new_document("page")
+    page += nodes.title("", "All 9 % of 2 × 2")
+    page += nodes.paragraph("", "Of 16 × 16 tokens 92 % cost 9.5 · 10¹² × x.")
+    page += nodes.paragraph("", "", nodes.strong("", "4.5 %"), nodes.literal("", "7 % 2 × 3"))
+    script(BOOK / "_ext" / "house.py").bind_numbers(None, page)
+    assert [each.astext() for each in page] == [
+        "All 9 % of 2 × 2",
+        "Of 16\xa0×\xa016 tokens 92\xa0% cost 9.5\xa0·\xa010¹² × x.",
+        "4.5\xa0%7 % 2 × 3",
+    ]
+
+
 def test_columns_are_told_from_prose():
     cells = script(BOOK / "_ext" / "cells.py")
     assert cells.in_columns("        loss  BLEU\nseries  1.90  15.22\nours    2.33  29.13\n")

@@ -11,8 +11,9 @@ from nlp104.figures import patches
 
 DIGITS = load_digits()
 IMAGES = DIGITS.images[:7]
-BELOW = [(f"{i} % on ink", "(4 of 8)") for i in range(7)]
+BELOW = [(f"outlined: {i} %", "(4 of 8)") for i in range(7)]
 HEADING = "It hardly follows the ink", "Dots are ink."
+INKED = IMAGES.reshape(7, 4, 2, 2, 4).mean(axis=(2, 4)) > 5
 WEIGHTS = np.random.default_rng(0).dirichlet(np.full(8, 9.0), 7).reshape(7, 4, 2)
 
 
@@ -20,6 +21,13 @@ def strengths(svg, concept):
     """How full the cells of a concept are, in the order in which they are drawn."""
     cells = [r for r in svg.iter("rect") if r.get("class") == f"f-{concept}" and r.get("style")]
     return np.array([float(re.search(r"cap\)\*\(([\d.]+)", r.get("style"))[1]) for r in cells])
+
+
+def frames(svg):
+    """Left, upper edge, width and height of every frame."""
+    drawn = [r for r in svg.iter("rect") if r.get("class") == "outline s-ink"]
+    framing = [r for r in drawn if r.get("stroke-width") == "2"]  # a class token is thinner
+    return [[float(r.get(name)) for name in ("x", "y", "width", "height")] for r in framing]
 
 
 def tint(values, most):
@@ -56,7 +64,7 @@ def dots(svg):
 
 def test_every_image_lies_over_its_weights(layout):
     titles = [f"a {i}" for i in range(7)]
-    svg = tree(patches.looks(IMAGES, WEIGHTS, titles, BELOW, HEADING), layout)
+    svg = tree(patches.looks(IMAGES, WEIGHTS, INKED, titles, BELOW, HEADING), layout)
     inked = np.concatenate([image[image > 0] for image in IMAGES])
     np.testing.assert_allclose((dots(svg) / dots(svg).max()) ** 2, inked / 16, atol=0.01)  # areas
     *looked, even, most = strengths(svg, "a")  # one scale for all, and it is told
@@ -65,13 +73,17 @@ def test_every_image_lies_over_its_weights(layout):
     assert texts(svg)[:2] == [*HEADING]
     assert texts(svg)[-4:] == ["weight", "0 %", "12.5 %", "30 %"]
     assert [text for text in texts(svg) if text.startswith("a ")] == titles
-    assert [text for text in texts(svg) if text.endswith("on ink")] == [one for one, _ in BELOW]
+    assert [text for text in texts(svg) if "outlined" in text] == [one for one, _ in BELOW]
+    cells = [r for r in svg.iter("rect") if r.get("class") == "f-a"][:56]
+    counted = [cells[number] for number in np.flatnonzero(INKED)]
+    corners = [[float(r.get("x")), float(r.get("y"))] for r in counted]
+    assert [frame[:2] for frame in frames(svg)] == corners
 
 
 def test_a_larger_weight_has_the_strongest_tint(layout):
     weights = np.full((1, 4, 2), 0.5 / 7)
     weights[0, 1, 1] = 0.5
-    svg = tree(patches.looks(IMAGES[:1], weights, ["a 0"], BELOW[:1], HEADING), layout)
+    svg = tree(patches.looks(IMAGES[:1], weights, INKED[:1], ["a 0"], BELOW[:1], HEADING), layout)
     assert max(strengths(svg, "a")[:8]) == 1.0
     assert texts(svg)[-1] == "50 %"
 
@@ -80,8 +92,7 @@ def test_of_nine_copies_the_middle_one_is_framed(layout):
     svg = tree(patches.copies(DIGITS.images[:9], "Nine"), layout)
     inked = tint(DIGITS.images[:9][DIGITS.images[:9] > 0], 16)
     np.testing.assert_allclose(strengths(svg, "ink"), inked, atol=1e-3)
-    (frame,) = (r for r in svg.iter("rect") if r.get("class") == "outline s-a")
-    left, top, wide, high = (float(frame.get(name)) for name in ("x", "y", "width", "height"))
+    ((left, top, wide, high),) = frames(svg)
     inside = [
         left < float(r.get("x")) < left + wide and top < float(r.get("y")) < top + high
         for r in svg.iter("rect")
@@ -107,8 +118,7 @@ def test_every_patch_stands_beside_its_position(layout):
 
 def test_a_patch_is_framed_on_its_way_from_the_image_to_its_word(layout):
     svg = tree(patches.reading(IMAGES[3], 3), layout)
-    frames = [r for r in svg.iter("rect") if r.get("class") == "outline s-a"]
-    word, patch, place = ([float(r.get(k)) for k in ("x", "y", "width", "height")] for r in frames)
+    word, patch, place = frames(svg)
     assert word[1] < min(patch[1], place[1])  # it stands above both
     words = [r for r in svg.iter("rect") if r.get("class") == "f-p"]
     inside = [w for w in words if word[0] < float(w.get("x")) < word[0] + word[2]]
@@ -120,7 +130,7 @@ def test_nothing_leaves_the_picture(layout):
     for drawing in (
         patches.reading(IMAGES[3], 3),
         patches.places(np.eye(8), 2),
-        patches.looks(IMAGES, WEIGHTS, [""] * 7, BELOW, HEADING),
+        patches.looks(IMAGES, WEIGHTS, INKED, [""] * 7, BELOW, HEADING),
         patches.copies(DIGITS.images[:9]),
         patches.mixtures([("", image, range(1, 9), "", "") for image in IMAGES[:4]]),
     ):
@@ -138,7 +148,7 @@ def test_what_does_not_fit_is_refused():
         patches.reading(np.zeros((4, 4)), 0)
     with pytest.raises(ValueError, match=r"rows of 3 places. Received: shape \(8, 8\)"):
         patches.places(np.eye(8), 3)
-    with pytest.raises(ValueError, match=r"Received: \[7, 7, 1, 7\]"):
-        patches.looks(IMAGES, WEIGHTS, ["one"], BELOW, HEADING)
+    with pytest.raises(ValueError, match=r"Received: \[7, 7, 7, 1, 7\]"):
+        patches.looks(IMAGES, WEIGHTS, INKED, ["one"], BELOW, HEADING)
     with pytest.raises(ValueError, match=r"shape \(9, 8, 8\). Received: \(7, 8, 8\)"):
         patches.copies(IMAGES)

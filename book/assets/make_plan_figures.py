@@ -63,7 +63,7 @@ def waiting(colors, panels):
             text(
                 14,
                 top,
-                f"{title}: {share:.0%} is for real tokens",
+                f"{title}: {100 * share:.0f} % is for real tokens",
                 ink,
                 LETTER,
                 "start",

@@ -106,6 +106,16 @@ TOPICS = {
         ("next word", "French so far"),
         "One word comes out at the top, goes in again at the bottom, and the next one follows.",
     ),
+    "trees": Topic(
+        ("next word", "French so far"),
+        "What comes out is no French, but a tree: brackets and words, one after another.",
+        words=(("French so far", "tree so far"), ("next word", "next token")),
+    ),
+    "drafts": Topic(
+        ("next word", "French so far"),
+        "What comes out goes in again; here several letters come out at once, and are checked.",
+        words=(("French so far", "text so far"), ("next word", "next letters")),
+    ),
     "judging": Topic(
         ("next word",),
         "What came out at the top is compared with what a person wrote.",

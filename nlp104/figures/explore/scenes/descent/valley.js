@@ -42,6 +42,7 @@ nlp104.share("descent", ({ area, label, line, range }) => {
       LEVELS.filter((level) => unit * level < h / 2 || steep > 1).map((level, i) =>
         line(`${key} level${i}`, ellipse(middle, unit * level, (unit * level) / Math.sqrt(steep)), {
           layer: 0,
+          concept: "edge",
         }),
       ),
       places.length > 1 &&

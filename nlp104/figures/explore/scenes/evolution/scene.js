@@ -48,7 +48,7 @@ nlp104.scene("evolution", (data, { evolution }) => {
   return {
     lead:
       `“The animal crossed the street. It was …” ${asks} ` +
-      `Choose how the sentence ends${tap}. Framed in red: what is new in a version.`,
+      `Choose how the sentence ends${tap}. Framed in orange: what is new in a version.`,
     start: { step: data.start, ending: "tired", row: -1, head: 0 },
     keep: ["ending"],
     chapters: names.map((name) => name.slice(0, 2)),

@@ -33,6 +33,13 @@ nlp104.share("shapes", ({ range, note, line, shapes }) => {
       return [...colours].map((concept) => ({ concept, ...form }));
     });
 
+  // Where each begins, side by side around the middle of a tower.
+  const leftsOf = (forms, middle, scale) =>
+    forms.map((_, k) => {
+      const reach = (some) => total(some, "wide") * scale + 4 * some.length;
+      return middle + 2 - reach(forms) / 2 + reach(forms.slice(0, k));
+    });
+
   // The logits are wider than all else: they stand above, in lines if they must.
   function logits(i, view, form, badge) {
     const { width, size, shown, stage, side, roof } = view;
@@ -62,13 +69,8 @@ nlp104.share("shapes", ({ range, note, line, shapes }) => {
     const row = made.slice(0, i).filter((one) => one.stack === stack).length;
     const y = floor - pitch * (row + 0.5);
     const forms = formsOf(made[i], shape);
-    const middle = stack ? stage - side - tower / 2 : side + tower / 2;
-    let x = middle + 2 - (total(forms, "wide") * scale + 4 * forms.length) / 2;
-    const tensors = forms.map((one, k) => {
-      const left = x;
-      x = x + one.wide * scale + 4;
-      return tensor(`b${i},${k}`, one, left, y, view, form);
-    });
+    const lefts = leftsOf(forms, stack ? stage - side - tower / 2 : side + tower / 2, scale);
+    const tensors = forms.map((one, k) => tensor(`b${i},${k}`, one, lefts[k], y, view, form));
     const place = { x: stack ? stage / 2 + 2 : 16, y: y - pitch / 2, w: stage / 2 - 18, h: pitch };
     return [
       block(`p${i}`, place, form.press),
@@ -115,14 +117,20 @@ nlp104.share("shapes", ({ range, note, line, shapes }) => {
     ];
   }
 
-  // What the encoder gives to the decoder.
-  function memory({ stage, side, tower, pitch, floor }) {
+  // What the encoder gives to the decoder: its keys and values, and not its queries.
+  function memory(view) {
+    const { made, shape, stage, side, tower, pitch, floor, size } = view;
     const up = floor - 9 * pitch;
     const middle = side + tower / 2;
+    const scale = scaleOf(view);
+    const forms = formsOf(made.filter(({ stack }) => stack === 1)[6], shape); // Q, K and V
+    const lefts = leftsOf(forms, stage - side - tower / 2, scale);
     const wires = ["k", "v"].map((concept, i) => {
-      const by = [-2, 2][i];
-      const across = `M${middle + by} ${up}V${up - 5 + by}H${stage / 2 + by}`;
-      const path = `${across}V${floor - 6.5 * pitch + by}H${stage / 2 + 10}`;
+      const by = [-2, 2][i]; // so that none crosses the other
+      const end = lefts[i + 1] + (forms[i + 1].wide * scale) / 2;
+      const foot = floor - 6.5 * pitch - (6.5 * size.S) / Math.max(size.S, size.T) - 2;
+      const across = `M${middle - by} ${up}V${up - 5 - by}H${stage / 2 + by}`;
+      const path = `${across}V${floor - 7 * pitch - by}H${end}V${foot}`;
       return line(`m${concept}`, path, { concept, width: 1.5 });
     });
     const look = { anchor: "end", muted: true };
