@@ -87,7 +87,8 @@ def test_what_is_gathered_is_what_is_written(layout):
     ends = {tuple(path.get("d").split()[-2:]) for path in gathered}
     assert len(ends) == 1  # all to one place
     lit = [words for words, (*_, lit) in boxes(svg).items() if lit]
-    assert lit == ["4 of 6 are “not”", "feed-forward network"]
+    name = {"wide": "feed-forward network", "narrow": "feed-forward"}[layout]
+    assert lit == ["4 of 6 are “not”", name]
     assert line.count("not") == 4
     assert "even: as it was" in texts(svg)
 

@@ -156,7 +156,8 @@ def _gather(width):
     drawing.wire([(middle, box), (middle, answer + 27)], arrow=True, strong=True)
     place = left, heard, width - 2 - left, 24
     drawing.box(*place, f"{nots} of {words} are “not”", "a", lit=True, size=size)
-    drawing.box(left, box, width - 2 - left, 36, "feed-forward network", "r", lit=True, size=size)
+    name = "feed-forward network" if across else "feed-forward"
+    drawing.box(left, box, width - 2 - left, 36, name, "r", lit=True, size=size)
     said = "odd: turned around" if nots % 2 else "even: as it was"
     drawing.text(middle, answer + 12, said, anchor="middle", strong=True, size=size + 1)
     notes = {
