@@ -49,18 +49,18 @@ def page(tmp_path_factory):
     return write(tmp_path_factory.mktemp("residual") / "page.html", residual())
 
 
-def layers(weights, gain):
+def layers(weights, gain, dtype="float32"):
     """The package's layers with these weights."""
     made = []
     for number, matrices in enumerate(weights):
-        matrices = [(gain * matrix).astype("float32") for matrix in matrices]
+        matrices = [(gain * matrix).astype(dtype) for matrix in matrices]
         if number % 2:
-            layer = FeedForward(32, 128)
+            layer = FeedForward(32, 128, dtype=dtype)
             layer.build((1, 8, 32))
             layer.expand.kernel.assign(matrices[0])
             layer.contract.kernel.assign(matrices[1])
         else:
-            layer = MultiHeadAttention(2, 16)
+            layer = MultiHeadAttention(2, 16, dtype=dtype)
             layer.build((1, 8, 32), (1, 8, 32))
             *inner, outer = matrices
             kernels = layer.query_kernel, layer.key_kernel, layer.value_kernel
@@ -134,19 +134,21 @@ def test_gradients_are_those_of_a_tape(gain, skip, norm):
     import tensorflow as tf
 
     x, top, weights = start(104)
-    norms = [keras.layers.LayerNormalization(epsilon=1e-6) for _ in range(DEPTH + 1)]
+    # In single precision, scores of 1e9 are equal that are not, and a gradient may overflow.
+    precise = {"dtype": "float64"}
+    norms = [keras.layers.LayerNormalization(epsilon=1e-6, **precise) for _ in range(DEPTH + 1)]
     pre, post = NORMS[norm] == "pre", NORMS[norm] == "post"
     with tf.GradientTape() as tape:
-        state = tf.constant(x[None].astype("float32"))
+        state = tf.constant(x[None])
         tape.watch(state)
         states, branches, changes, sums = [state], [], [], []
-        for layer, ln in zip(layers(weights, GAINS[gain]), norms, strict=False):
+        for layer, ln in zip(layers(weights, GAINS[gain], **precise), norms, strict=False):
             branches.append(tf.identity(state))
             changes.append(call(layer, ln(branches[-1]) if pre else branches[-1]))
             sums.append(tf.identity(state) + changes[-1] if skip else tf.identity(changes[-1]))
             state = ln(sums[-1]) if post else tf.identity(sums[-1])
             states.append(state)
-        loss = tf.reduce_sum((norms[-1](state) if pre else state) * top.astype("float32"))
+        loss = tf.reduce_sum((norms[-1](state) if pre else state) * top)
     found = tape.gradient(loss, [*states, *sums, *branches])
     lengths = np.array([np.linalg.norm(as_numpy(g)) for g in found])
     run = RUNS[gain, skip, norm]
