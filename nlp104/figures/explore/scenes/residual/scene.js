@@ -39,7 +39,10 @@ nlp104.scene("residual", (data, { range, write, token, residual }) => {
       `↓ ${size(run.gradient[0])}`,
       `own word ${write(run.own[depth])}`,
     ];
-    return [name, texts.map((text, k) => put(view, `c${i},${k}`, x + 10, y + 36 + 16 * k, text))];
+    return [
+      name,
+      texts.map((text, k) => put(view, `c${i},${k}`, x + (slim ? 1 : 10), y + 36 + 16 * k, text)),
+    ];
   }
   const endings = (view) => view.six.map((run, i) => ending(view, run, i));
 
