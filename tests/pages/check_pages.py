@@ -8,8 +8,8 @@ the page does not scroll sideways, no name runs out of its cell, mathematics is 
 alternative text, links lead to a page and to a place in it that are there (those to other hosts are
 not followed), text has a contrast of at least 4.5 : 1 (large text 3 : 1), the page weighs at most
 400 KB gzipped without mathematics, and it stays where it is (`steady.js` says what is measured).
-With `--axe`, axe-core's rules of WCAG 2.2 A and AA, with all that folds unfolded: `npm pack axe-
-core@4.14.1` brings `axe.min.js`.
+With `--axe`, axe-core's rules of WCAG 2.2 A and AA, with all that folds unfolded: `npm pack
+axe-core@4.14.1` brings `axe.min.js`.
 
 The check needs no package of its own. It is not part of `make test`: where there is no browser
 there is nothing to see.
