@@ -85,7 +85,7 @@ nlp104.share("positions", ({ range, dot, write, area, token, line }) => {
       if (far % 8) return [press];
       return [press, put(`at${far}`, x, y + HIGH + 14, `${far}`, { muted: true })];
     });
-    const axis = put("axis", atDistance(4), y + HIGH + 14, "$k$", { muted: true });
+    const axis = put("axis", atDistance(data.reach - 4), y + HIGH + 14, "$k$ →", { muted: true });
     return [presses, axis];
   }
 
