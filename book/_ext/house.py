@@ -18,6 +18,9 @@ MENDED = {
     "<dl>\n<dd>": '<dl role="presentation">\n<dd>',
 }
 
+# Where a blank is not the language's, or part of an address.
+KEPT = nodes.FixedTextElement, nodes.literal, nodes.math, nodes.title
+
 
 def register_anchors(app, doctree) -> None:
     """Make ``<a id="vaswani2017"></a>`` a target of ``[…](bibliography.md#vaswani2017)``.
@@ -39,9 +42,7 @@ def bind_numbers(app, doctree) -> None:
     Not in titles: the addresses of sections are made from them.
     """
     for text in list(doctree.findall(nodes.Text)):
-        if isinstance(text.parent, nodes.FixedTextElement | nodes.literal):
-            continue
-        if isinstance(text.parent, nodes.title | nodes.math | nodes.raw):
+        if isinstance(text.parent, KEPT):
             continue
         bound = re.sub(r"(?<=\d) (?=%)", "\xa0", text)
         bound = re.sub(r"(?<=\d) ([×·]) (?=\d)", "\xa0\\1\xa0", bound)

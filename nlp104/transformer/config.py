@@ -132,8 +132,12 @@ class TransformerConfig:
         expected = "a number above 0, from 1e-30 to 1e30"
         self._require_number("attention_gain", lambda g: 1e-30 <= g <= 1e30, expected)
         self._require_number("epsilon", lambda e: 0 <= e < math.inf, "a number of at least 0")
-        for name in ("tie_embeddings", "gated", "normalize_first"):
-            require_switch(InputError, **{name: getattr(self, name)})
+        require_switch(
+            InputError,
+            tie_embeddings=self.tie_embeddings,
+            gated=self.gated,
+            normalize_first=self.normalize_first,
+        )
         for name, kinds in (("activation", str), ("kernel_initializer", str | dict)):
             if not isinstance(value := getattr(self, name), kinds):  # what JSON can hold
                 raise InputError(

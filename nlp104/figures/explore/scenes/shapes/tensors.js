@@ -8,10 +8,17 @@ nlp104.share("shapes", ({ range, note, line, shapes }) => {
     return Math.min((tower - 8) / widest, (logitLines * width) / size.V);
   }
 
+  // How high so many tokens are.
+  const heightOf = (long, { size }) => long * (13 / Math.max(size.S, size.T));
+
+  // Where the middle of a tower is, the encoder's or the decoder's.
+  const middleOf = (stack, { stage, side, tower }) =>
+    stack ? stage - side - tower / 2 : side + tower / 2;
+
   // Heads stand side by side where they can be told apart; what does not fit is an outline.
   function tensor(key, { concept, long, wide, parts = 1 }, x, y, view, { lit, bad }) {
     const scale = scaleOf(view);
-    const h = long * (13 / Math.max(view.size.S, view.size.T));
+    const h = heightOf(long, view);
     const count = bad || (wide / parts) * scale < 2.5 ? 1 : parts;
     const each = (wide / count) * scale;
     const w = Math.max(1.4, each - (count > 1 ? 0.8 : 0));
@@ -34,11 +41,11 @@ nlp104.share("shapes", ({ range, note, line, shapes }) => {
     });
 
   // Where each begins, side by side around the middle of a tower.
-  const leftsOf = (forms, middle, scale) =>
-    forms.map((_, k) => {
-      const reach = (some) => total(some, "wide") * scale + 4 * some.length;
-      return middle + 2 - reach(forms) / 2 + reach(forms.slice(0, k));
-    });
+  function leftsOf(forms, stack, view) {
+    const reach = (some) => total(some, "wide") * scaleOf(view) + 4 * some.length;
+    const left = middleOf(stack, view) + 2 - reach(forms) / 2;
+    return forms.map((_, k) => left + reach(forms.slice(0, k)));
+  }
 
   // The logits are wider than all else: they stand above, in lines if they must.
   function logits(i, view, form, badge) {
@@ -63,13 +70,12 @@ nlp104.share("shapes", ({ range, note, line, shapes }) => {
   }
 
   function inTower(i, view, form, badge) {
-    const { made, shape, stage, side, tower, pitch, floor } = view;
+    const { made, shape, stage, pitch, floor } = view;
     const { stack, name } = made[i];
-    const scale = scaleOf(view);
     const row = made.slice(0, i).filter((one) => one.stack === stack).length;
     const y = floor - pitch * (row + 0.5);
     const forms = formsOf(made[i], shape);
-    const lefts = leftsOf(forms, stack ? stage - side - tower / 2 : side + tower / 2, scale);
+    const lefts = leftsOf(forms, stack, view);
     const tensors = forms.map((one, k) => tensor(`b${i},${k}`, one, lefts[k], y, view, form));
     const place = { x: stack ? stage / 2 + 2 : 16, y: y - pitch / 2, w: stage / 2 - 18, h: pitch };
     return [
@@ -119,16 +125,15 @@ nlp104.share("shapes", ({ range, note, line, shapes }) => {
 
   // What the encoder gives to the decoder: its keys and values, and not its queries.
   function memory(view) {
-    const { made, shape, stage, side, tower, pitch, floor, size } = view;
+    const { made, shape, stage, pitch, floor, size } = view;
     const up = floor - 9 * pitch;
-    const middle = side + tower / 2;
-    const scale = scaleOf(view);
+    const middle = middleOf(0, view);
     const forms = formsOf(made.filter(({ stack }) => stack === 1)[6], shape); // Q, K and V
-    const lefts = leftsOf(forms, stage - side - tower / 2, scale);
+    const lefts = leftsOf(forms, 1, view);
+    const foot = floor - 6.5 * pitch - heightOf(size.S, view) / 2 - 2;
     const wires = ["k", "v"].map((concept, i) => {
       const by = [-2, 2][i]; // so that none crosses the other
-      const end = lefts[i + 1] + (forms[i + 1].wide * scale) / 2;
-      const foot = floor - 6.5 * pitch - (6.5 * size.S) / Math.max(size.S, size.T) - 2;
+      const end = lefts[i + 1] + (forms[i + 1].wide * scaleOf(view)) / 2;
       const across = `M${middle - by} ${up}V${up - 5 - by}H${stage / 2 + by}`;
       const path = `${across}V${floor - 7 * pitch - by}H${end}V${foot}`;
       return line(`m${concept}`, path, { concept, width: 1.5 });
