@@ -92,6 +92,17 @@ def test_large_matrices_have_a_colour_bar_and_no_numbers():
     assert bar.get_ylim() == (0.0, 1.0)
 
 
+def test_a_colour_bar_has_its_cells_colours_in_the_dark_too():
+    figure = plots.heatmap(0.5 * np.eye(12), ["r"] * 12, ["c"] * 12)
+    (bar,) = (part for part in figure.axes[1].collections if part.get_array() is not None)
+    strongest = style.tint("a")(1.0)
+    np.testing.assert_allclose(bar.cmap(bar.norm(bar.get_array().ravel()[-1])), strongest, atol=0.02)
+    assert figure.axes[1].get_yticks()[-1] <= 0.5  # numbers, not the edges of its steps
+    html = style.to_html(figure, "A look.")
+    assert "<image" not in html  # a picture of dots keeps the colours of the light page
+    assert html.count("crispEdges") == 2  # half-transparent neighbours do not overlap
+
+
 def test_masked_cells_are_hatched_and_may_hold_anything():
     mask = np.tril(np.ones((5, 4), bool))
     figure = plots.heatmap(np.where(mask, WEIGHTS, -np.inf), ROWS, COLUMNS, mask=mask)

@@ -7,12 +7,14 @@ from math import ceil
 
 import numpy as np
 from matplotlib.text import Text
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import AutoLocator, MaxNLocator
 from matplotlib.transforms import ScaledTranslation
 
 PAGE, PHONE = 7.6, 3.6  # inches: the column of a page, and of a phone of 360 pixels
 LARGER = 1.15  # on a phone: letters of 12 pixels keep their size where it is 320 pixels wide
 LOW = 1.6  # inches: so high a curve is at least
+STEPS = 48  # colours of a bar
+CRISP = "crisp"  # names what has edges that are not smoothed
 SCALE, LINE = 0.6, 0.2  # inches that a scale of colours takes, and a line of letters under it
 LETTER = 0.6  # width of a letter as a share of its height, generously
 
@@ -26,10 +28,13 @@ def scale(image, axes, **place):
         place: where the bar stands, how long it is and its label, as for matplotlib's
             `Figure.colorbar`.
     """
-    bar = image.figure.colorbar(image, ax=axes, **place)
+    # Drawn as the cells are: a bar of dots would keep the light page's colours on a dark one.
+    dots = image.get_rasterized()
+    steps = np.linspace(*image.get_clim(), (256 if dots else STEPS) + 1)
+    bar = image.figure.colorbar(image, ax=axes, boundaries=steps, ticks=AutoLocator(), **place)
     bar.outline.set_visible(False)
     # Where neighbours overlap, half-transparent colours would show stripes.
-    bar.solids.set(rasterized=True, edgecolor="none", antialiased=False)
+    bar.solids.set(rasterized=dots, edgecolor="none", antialiased=False, gid=CRISP)
 
 
 def spread(figure):

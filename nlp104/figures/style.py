@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 
 from nlp104.figures.drawing import Layouts
 from nlp104.figures.language import CONCEPTS, PATTERNS, SERIES, TOKENS, still, with_tokens
-from nlp104.figures.layouts import spread, stack, wrap_title
+from nlp104.figures.layouts import CRISP, spread, stack, wrap_title
 
 
 def _light(token):
@@ -191,6 +191,7 @@ def _svg(figure, salt, larger=1.0):
     svg = file.getvalue()
     svg = svg[svg.index("<svg") :].strip()
     svg = re.sub(r"<metadata>.*?</metadata>|<defs>\s*<style.*?</defs>", "", svg, flags=re.DOTALL)
+    svg = svg.replace(f'<g id="{CRISP}"', '<g shape-rendering="crispEdges"')
     svg = re.sub(r'<g id="[^"]*"', "<g", svg)  # names that would stand on a page many times
     svg = re.sub(r"(<tspan[^>]*?)font-family: [^;\"]*", rf"\1{MATHS}", svg)
     svg = re.sub(r"(<text[^>]*?) ?font-family: [^;\"]*;?", r"\1", svg)
