@@ -175,7 +175,7 @@ SAYS = {
     "ids to logits.",
     "first": "source",  # the fader that the page asks for
     "one": "tied: one matrix for three jobs",
-    "two": "source: {U} words; ",  # its own vocabulary
+    "two": "English {U}; ",  # the source has its own words
     "scale": ("one sentence of ", "height: tokens", "width: numbers"),
     "where": "where the parameters are",
     "rows": (
