@@ -101,9 +101,9 @@ def _norm(stack, length, around, says):
 def _feed_forward(stack, length, says):
     x, inside, tower = f"B{length}D", f"B{length}F", ("encoder", "decoder")[stack]
     return (
-        Box(stack, "inside", f"{tower} feed-forward: inside", says[0], _one(x), _one(inside),
+        Box(stack, "FFN W₁", f"{tower} feed-forward: inside", says[0], _one(x), _one(inside),
             (("$W_1$", "DF", "r"), ("$b_1$", "F", "r")), FEED_FORWARD, _one(f"{x}F")),
-        Box(stack, "back", f"{tower} feed-forward: back", says[1], _one(inside), _one(x),
+        Box(stack, "FFN W₂", f"{tower} feed-forward: back", says[1], _one(inside), _one(x),
             (("$W_2$", "FD", "r"), ("$b_2$", "D", "r")), FEED_FORWARD, _one(f"{inside}D")),
     )  # fmt: skip
 
@@ -138,7 +138,7 @@ BOXES = (
         "And back to {D}. A layer gives the shape that it takes, so {N} of them can be stacked.",
     )),
     _norm(0, "S", "feed-forward",
-          "After layer {N} this is the **memory**. Every decoder layer reads the same."),
+          "After layer {N} this is the **context**. Every decoder layer reads the same."),
     *_ids(1, "T", "target", (
         "The translation as far as it goes. It has a length of its own: {T} beside {S}.",
         "As wide as the source's vectors, {D}.",
@@ -152,7 +152,7 @@ BOXES = (
     )),
     _norm(1, "T", "causal attention", "The sum again, over {T} target tokens."),
     *_attention(1, "cross-attention", "T", "S", (
-        "Queries come from the target, keys and values from the memory: two lengths in one box.",
+        "Queries come from the target, keys and values from the context: two lengths in one box.",
         "[batch, heads, target, source]: {T} rows, {S} columns. Here both lengths meet, and "
         "nowhere else.",
         "The source's length is gone again: what comes out has the target's.",
@@ -175,6 +175,7 @@ SAYS = {
     "ids to logits.",
     "first": "source",  # the fader that the page asks for
     "one": "tied: one matrix for three jobs",
+    "two": "English {U}; ",  # the source has its own words
     "scale": ("one sentence of ", "height: tokens", "width: numbers"),
     "where": "where the parameters are",
     "rows": (
@@ -184,7 +185,8 @@ SAYS = {
     "table": "Every box",
     "all": "Summed up",
     "start": "Ids go in below and come out on top as logits, through **{count} boxes**. Each is "
-    "drawn as its output, to scale; below stand the matrices, **{parameters}** parameters in all. "
+    "drawn as its output, to scale: [q|Q] [k|K] [v|V], [a|weights] and joined are attention, FFN "
+    "is the feed-forward network. Below stand the matrices, **{parameters}** parameters in all. "
     "Move a fader, or step.",
     "end": "Largest output: **{largest}**, {next} the next. Most parameters: **{kind}**, {share}. "
     "No length and no number of heads occurs among the parameters: move these faders and see.",

@@ -76,16 +76,17 @@ nlp104.share("shapes", ({ exact, note, token, line, shapes }) => {
     ];
   }
 
-  // What "tied" means, below its fader, which is the last one.
-  function tied({ data, width, slim, faderWidth, faderHeight }) {
+  // Below the last two faders: the words of the source, if it has its own, and what "tied" means.
+  function below({ data, size, width, slim, faderWidth, faderHeight }) {
     const x = slim ? width : 9.9 * faderWidth;
     const y = 18 + faderHeight + 14 + (slim ? faderHeight + 30 : 0);
-    return note("one", x, y, data.says.one, { anchor: "end", muted: true });
+    const own = size.U === size.V ? "" : data.says.two.replace("{U}", exact(size.U));
+    return note("one", x, y, own + data.says.one, { anchor: "end", muted: true });
   }
 
   const faders = (view) => [
     view.data.sizes.map((one, i) => fader(one, i, view)),
-    tied(view),
+    below(view),
     sum("parameters", "parameters", exact, 12, view),
     sum("work", "multiply-adds", compact, 50, view),
   ];

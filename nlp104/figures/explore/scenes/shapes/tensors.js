@@ -124,7 +124,7 @@ nlp104.share("shapes", ({ range, note, line, shapes }) => {
   }
 
   // What the encoder gives to the decoder: its keys and values, and not its queries.
-  function memory(view) {
+  function context(view) {
     const { made, shape, stage, pitch, floor, size } = view;
     const up = floor - 9 * pitch;
     const middle = middleOf(0, view);
@@ -139,13 +139,13 @@ nlp104.share("shapes", ({ range, note, line, shapes }) => {
       return line(`m${concept}`, path, { concept, width: 1.5 });
     });
     const look = { anchor: "end", muted: true };
-    return [wires, note("memory", stage / 2 - 8, up - 15, "memory", look)];
+    return [wires, note("context", stage / 2 - 8, up - 15, "context", look)];
   }
 
   const tensors = (view) => [
     view.made.map((one, i) => box(one, i, view)),
     [0, 1].map((stack) => frame(stack, view)),
-    memory(view),
+    context(view),
     view.data.says.scale.map((words, i) => {
       const text = `${words}${i ? "" : view.size.B}`;
       return note(`note${i}`, 17, view.roof + 10 + 15 * i, text, { muted: true });
