@@ -36,10 +36,11 @@ nlp104.share("evolution", ({ write }) => {
     const top = Math.max(...looked.A[row]);
     const word = `**${words[looked.A[row].indexOf(top)]}**`;
     const weight = `[a|**${write(top)}**]`;
+    const asked = ending === "wide" ? "streets and bridges" : "animals and dogs";
     const said = [
       `Somebody outside asks: what here can be ${name}? A small network scores every word, ` +
         `and the answer is their mean. It finds ${word} (${weight}), but only because the ` +
-        `question itself asks for ${ending === "wide" ? "streets and bridges" : "animals and dogs"}.`,
+        `question itself asks for ${asked}.`,
       "A score is a dot product now: nothing to learn, one multiplication. The numbers of the " +
         `question are as large as 8, so it is all or nothing: ${weight} for ${word}.`,
       `Divided by √8 the scores are calmer: ${word} gets ${weight}, the others keep a share, ` +
