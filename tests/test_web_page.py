@@ -75,6 +75,12 @@ def figure(grammar):
     return explore.translator(grammar, "grammar", CARD["languages"], SENTENCES)
 
 
+def test_recorded_weights_stay_shares_of_a_whole_when_heads_are_averaged(figure):
+    for run in figure.data["recorded"]:
+        means = np.mean(run["cross"], axis=1)  # [layers, written, read], in per cent
+        np.testing.assert_allclose(means.sum(-1), 100, atol=0.3)
+
+
 @pytest.fixture(scope="module")
 def scripts(load_once):
     """What the book has beside its pages."""
@@ -218,7 +224,7 @@ def test_a_head_is_followed_and_every_weight_can_be_read(window, book, figure):
     window.evaluate("document.querySelector('.numbers').open = true")
     window.rest()
     shown = [[int(x) for x in row.split("\t")[1:]] for row in texts(window, "tbody tr")]
-    np.testing.assert_array_equal(shown, head)
+    np.testing.assert_array_equal(shown, np.floor(head + 0.5))  # a half is rounded up
     label = window.evaluate("document.querySelector(\"[data-look='1:2']\").ariaLabel")
     assert label.startswith("Layer 2, head 3: looks most at ")
 

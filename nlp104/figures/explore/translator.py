@@ -13,7 +13,7 @@ from nlp104.translation import web
 TITLE = "Watch it translate"
 LEAD = (
     "Before the model writes a word, it looks back at the sentence it has read: the threads. "
-    "Choose a word, or let it write."
+    "Choose a word, or let it write. Thin threads: where it looked most for each other word."
 )
 SENTENCES = (
     "I have never seen the sea.",
@@ -108,7 +108,7 @@ def _record(translator, text):
             [[written.id_to_token(token), round(float(row[token]), 3)] for token in tokens]
             for row, tokens in zip(chances, best, strict=True)
         ],
-        "cross": short(100 * seen.cross, 0),
+        "cross": short(100 * seen.cross, 1),
     }
 
 
