@@ -201,6 +201,7 @@ def test_the_embeddings_are_transposed_once_and_not_in_every_step(search, monkey
         (np.array([[4.0, 3.0]]), "float64"),
         (np.array([[4, VOCABULARY]]), r"from 0 to 12\. Received: 4 to 13"),
         (np.array([[-1, 3]]), r"from 0 to 12\. Received: -1 to 3"),
+        ([[4, 3], [3]], "filled up with 0. Received: rows of different lengths"),
         (np.full((1, 71), 4), r"at most max_sequence_length=70 tokens in a row\. Received: 71"),
     ],
 )

@@ -165,7 +165,13 @@ def _compile(function, model, arrays, jit_compile):
 
 
 def _checked(model, ids):
-    ids = np.asarray(ids)
+    try:
+        ids = np.asarray(ids)
+    except ValueError:
+        raise ValueError(
+            "Expected rows of one length, the shorter ones filled up with 0. "
+            "Received: rows of different lengths."
+        ) from None
     if ids.ndim != 2 or 0 in ids.shape or not np.issubdtype(ids.dtype, np.integer):
         raise ValueError(
             "Expected integer token ids of shape [batch, length] with at least one row and one "
