@@ -34,7 +34,7 @@ book: prepare ## Render the book from its stored outputs and say where it is
 		>book/_build/report.txt || { cat book/_build/report.txt; rm -rf book/_build/.doctrees; exit 1; }
 	@echo "The book: file://$(CURDIR)/$(HTML)/index.html (or: make serve), after $$(( $$(date +%s) - $(START) )) s"
 
-test: prepare ## Check everything in 15 to 30 minutes: style, types, the book, all notebooks, the package
+test: prepare ## Check everything in 15 to 35 minutes: style, types, the book, all notebooks, the package
 	@$(BIN)/python -m tools.check test
 
 slow: prepare ## Run the tests that take seconds each, and the package on JAX: 10 to 20 minutes
