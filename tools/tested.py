@@ -30,7 +30,7 @@ from run to run.
 
 ## At every change
 
-`make test` and `make slow` do all this on a machine with two cores, in 25 to 50 minutes:
+`make test` and `make slow` do all this on a machine with two cores, in 30 to 60 minutes:
 
 - **Every chapter runs** from top to bottom, and each output that does not depend on the machine is
   compared with the one you read ([nbval](https://nbval.readthedocs.io/)). The assertions in folded
