@@ -13,7 +13,7 @@ from matplotlib.transforms import ScaledTranslation
 PAGE, PHONE = 7.6, 3.6  # inches: the column of a page, and of a phone of 360 pixels
 LARGER = 1.15  # on a phone: letters of 12 pixels keep their size where it is 320 pixels wide
 LOW = 1.6  # inches: so high a curve is at least
-STEPS = 48  # colours of a bar
+STEPS = 24  # colours of a bar
 CRISP = "crisp"  # names what has edges that are not smoothed
 SCALE, LINE = 0.6, 0.2  # inches that a scale of colours takes, and a line of letters under it
 LETTER = 0.6  # width of a letter as a share of its height, generously

@@ -196,7 +196,9 @@ def _svg(figure, salt, larger=1.0):
     svg = re.sub(r"(<tspan[^>]*?)font-family: [^;\"]*", rf"\1{MATHS}", svg)
     svg = re.sub(r"(<text[^>]*?) ?font-family: [^;\"]*;?", r"\1", svg)
     svg = re.sub(r"\s*\n\s*", " ", svg)
-    svg = re.sub(r' d="[^"]*"', lambda path: re.sub(r"(\.\d\d)\d+", r"\1", path[0]), svg)  # lighter
+    # So many digits are seen; more only make the page heavier.
+    svg = re.sub(r' d="[^"]*"', lambda path: re.sub(r"(\.\d\d)\d+", r"\1", path[0]), svg)
+    svg = re.sub(r"(opacity: 0\.\d\d\d)\d+", r"\1", svg)
     width, height = figure.get_size_inches()
     wide = 96 * larger * width
     head = f'<svg viewBox="0 0 {72 * width:g} {72 * height:g}" style="width:{wide:.0f}px">'
