@@ -73,6 +73,11 @@ def lead_on(app, what, name, obj, options, lines) -> None:
     lines += ["", ".. container:: leads-on", "", f"   {shown}", ""]
 
 
+def skip_fields(app, what, name, obj, skip, options):
+    """Leave out the fields of a named tuple: its docstring lists them, Python calls them aliases."""
+    return True if type(obj).__name__ == "_tuplegetter" else None
+
+
 def sign_with_init(app, what, name, obj, options, signature, returns):
     """Show the arguments of ``__init__``: the ``__new__(*args, **kwargs)`` of Keras hides them."""
     if what != "class" or obj.__init__ is object.__init__:
@@ -161,6 +166,7 @@ def setup(app):
     prepare_autodoc()
     app.connect("autodoc-process-docstring", escape_prose)
     app.connect("autodoc-process-docstring", lead_on)
+    app.connect("autodoc-skip-member", skip_fields)
     app.connect("autodoc-process-signature", sign_with_init)
     app.connect("missing-reference", link_across_modules)
     app.add_role("chapter", ChapterLink())

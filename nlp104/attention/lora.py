@@ -36,7 +36,7 @@ class LowRankUpdates(keras.layers.Layer):
     def enable_lora(self, rank):
         """Freezes the weights, and adds to each matrix an update that learns.
 
-        Named as, and in place as, `keras.layers.Dense.enable_lora`.
+        As `keras.layers.Dense.enable_lora` does, under the same name and in place.
 
         Args:
             rank: columns of A and rows of B.

@@ -56,9 +56,9 @@ class MultiHeadAttention(LowRankUpdates, TracedSpec):
         **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
-        query: `[batch, query, query_dim]`.
-        value: `[batch, length, value_dim]`.
-        key: `[batch, length, key_dim]`; `value` by default.
+        query: `[batch, query, dim]`; the last axes of all three may differ.
+        value: `[batch, length, dim]`.
+        key: `[batch, length, dim]`; `value` by default.
         attention_mask: booleans that broadcast to `[batch, query, length]` or
             `[batch, heads, query, length]`, ``True`` = attend.
         use_causal_mask: whether to hide from every query the positions after its own.
@@ -224,7 +224,7 @@ class MultiHeadAttention(LowRankUpdates, TracedSpec):
     # The two halves of a look, for the decoder, which keeps the keys and values between them.
 
     def projections(self):
-        """The weights as matrices, see `nlp104.attention.projections`."""
+        """The weights as matrices, `nlp104.attention.projections.Projections`."""
 
         def matrix(name, num_inputs=1):
             kernel, bias = self.merged_kernel(name), getattr(self, f"{name}_bias")

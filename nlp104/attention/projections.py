@@ -29,7 +29,14 @@ class Projection(NamedTuple):
 
 
 class Projections(NamedTuple):
-    """All four of an attention: W_Q, W_K, W_V and W_O of all heads, side by side."""
+    """All four of an attention: W_Q, W_K, W_V and W_O of all heads, side by side.
+
+    Attributes:
+        query: a `Projection`, and so are the others.
+        key: that of the keys.
+        value: that of the values.
+        output: that of the joined heads.
+    """
 
     query: Projection
     key: Projection

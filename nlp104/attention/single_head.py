@@ -143,8 +143,8 @@ class ScaledDotProductAttention(DotProductAttention):
     """Version 2, and version 3 for a matrix of queries: the dot product divided by √d.
 
     e_i = q · x_i / √d  (Vaswani et al., 2017, section 3.2.1). The dot product of two vectors of d
-    independent entries of unit variance has the variance d; divided by √d it keeps the softmax out
-    of saturation at any width. Called like `DotProductAttention`.
+    independent entries of mean 0 and variance 1 has the variance d; divided by √d it keeps the
+    softmax out of saturation at any width. Called like `DotProductAttention`.
 
     Example:
         >>> import math

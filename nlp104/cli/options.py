@@ -170,11 +170,17 @@ def _add_train(parser):
         metavar="NAME",
     )
     option("--patience", "stop after N epochs without improvement", type=count, metavar="N")
-    option("--average", "average the last N epochs, do not take the best", type=count, metavar="N")
+    option(
+        "--average",
+        "average the last N epochs (1: take the best one instead)",
+        type=count,
+        metavar="N",
+    )
     option("--seed", "decides all that is random", type=seed)
     option(
         "--resume",
-        "continue the run in --output (with --decay inverse_sqrt, --epochs may lengthen it)",
+        "continue the run in --output, with its options and the same --data (with --decay "
+        "inverse_sqrt, --epochs may lengthen it)",
         action="store_true",
     )
     option("--quiet", "print only the end", action="store_true")

@@ -23,7 +23,7 @@ def greedy(model, token_ids, max_length=None, jit_compile=False):
             row may have 50 more than was given.
         jit_compile: Whether TensorFlow compiles with XLA: faster (for one row several times), after
             seconds of compiling for each new shape (numbers of rows are rounded up to powers of
-            two, lengths to multiples of 16, so shapes are few). JAX always compiles.
+            two, lengths to multiples of 16, so shapes are few). JAX always compiles, PyTorch never.
 
     Returns:
         Integers of shape `[batch, length]`, the translations in the form of labels, which is

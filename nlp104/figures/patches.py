@@ -245,7 +245,7 @@ def _mixtures(width, across, pictures, title):
     """Under each image its score; beside each patch a number in the colour of positions."""
     drawing, pitch, cell, high = Drawing(width), width / across, 12, 218
     drawing.text(0, 12, title, strong=True, size=15)
-    drawing.text(0, 34, "violet: the position that is added to a patch", concept="p", size=13)
+    drawing.text(0, 34, "purple: the position that is added to a patch", concept="p", size=13)
     for number, (name, image, positions, score, remark) in enumerate(pictures):
         x, y = number % across * pitch, 64 + number // across * high
         drawing.text(x, y, name, strong=True, size=13)

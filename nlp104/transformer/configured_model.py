@@ -80,7 +80,7 @@ class ConfiguredModel(TokenMeanLoss):
 
     @property
     def lora_rank(self):
-        """The rank of the attentions' updates, `None` without any: see `enable_lora`."""
+        """The rank of the attentions' updates (see `enable_lora`), `None` without any."""
         return self._attentions()[0].lora_rank
 
     def enable_lora(self, rank):

@@ -119,7 +119,7 @@ class Translator:
                 to greedy decoding.
             jit_compile: Whether TensorFlow compiles with XLA, which takes seconds for each new
                 length: it pays from some thousands of sentences on, or a hundred if `batch_size`
-                is 1. JAX always compiles.
+                is 1. JAX always compiles, PyTorch never.
 
         Returns:
             The translations, in the order of the sentences.
