@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from nlp104.utils.arguments import (
-    require_not_negative,
     require_number,
     require_positive,
+    require_rate,
+    require_switch,
     require_whole,
 )
 from nlp104.utils.errors import InputError
@@ -34,18 +35,24 @@ def test_what_is_no_seed(number):
 
 @pytest.mark.parametrize("number", [0, 0.5, np.float32(0.5), np.int64(3)])
 def test_numbers_of_python_and_numpy(number):
-    require_not_negative(epsilon=number)
     plain = require_number("x", number, lambda x: x < 4, "below 4")
     assert plain == number
     assert type(plain) in (int, float)  # JSON holds no number of NumPy
 
 
 @pytest.mark.parametrize(
-    "number", [-1, float("nan"), float("inf"), True, np.False_, "1", None, 1j, np.ones(1)]
+    "rate", [-0.1, 1.1, float("nan"), float("inf"), True, np.False_, "1", None, 1j, np.ones(1)]
 )
-def test_what_is_no_number_of_at_least_0(number):
-    with pytest.raises(ValueError, match=r"^`epsilon` must be a number of at least 0\. Received: "):
-        require_not_negative(epsilon=number)
+def test_what_is_no_rate(rate):
+    with pytest.raises(ValueError, match=r"^`dropout` must be from 0 to 1\. Received: "):
+        require_rate(dropout=rate)
+
+
+@pytest.mark.parametrize("switch", [1, 0, 1.0, np.True_, "no", None])
+def test_what_is_no_switch(switch):
+    """A file would hold 1, and not be read again; and JSON holds nothing of NumPy."""
+    with pytest.raises(ValueError, match=r"^`causal` must be True or False\. Received: "):
+        require_switch(gated=True, causal=switch)
 
 
 def test_a_number_is_looked_at_only_if_it_is_one():

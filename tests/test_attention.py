@@ -688,6 +688,25 @@ def test_errors_say_what_was_expected_and_received():
         MultiHeadAttention(num_heads=2, key_dim=2, lora_rank=-1)
     with pytest.raises(ValueError, match=r"`window` must be a positive integer.*0"):
         causal_mask(3, window=0)
+    with pytest.raises(ValueError, match=r"`dropout` must be from 0 to 1.*None"):
+        MultiHeadAttention(num_heads=2, key_dim=2, dropout=None)
+    with pytest.raises(ValueError, match=r"`rotary` must be True or False.*'no'"):
+        MultiHeadAttention(num_heads=2, key_dim=2, rotary="no")
+
+
+@pytest.mark.parametrize("layer", [CrossAttention(4), SelfAttention(4)])
+def test_one_query_does_not_meet_the_inputs_of_every_row(layer):
+    """Versions 1 to 3 take a single query for each row; to these it would be a whole sentence."""
+    inputs = [array(2, 4)] if isinstance(layer, SelfAttention) else [array(2, 4), array(2, 3, 4)]
+    with pytest.raises(ValueError, match=r"expected ndim=3, found ndim=2"):
+        layer(*inputs)
+
+
+@pytest.mark.parametrize("layer", [DotProductAttention(), AdditiveAttention(6)])
+def test_a_mask_of_one_row_holds_for_all_rows(layer):
+    query, value, mask = array(2, 4), array(2, 3, 4, seed=1), np.array([True, False, True])
+    expected = layer(query, value, attention_mask=np.stack([mask, mask]))
+    assert_close(layer(query, value, attention_mask=mask), expected)
 
 
 ONE_QUERY = {"query": array(2, 4), "value": array(2, 5, 4, seed=1)}

@@ -24,6 +24,7 @@ from nlp104.data.tokenizer import END_ID, Tokenizer
 from nlp104.decoding.greedy import greedy
 from nlp104.training.run_record import write_record
 from nlp104.training.settings import complete_settings
+from nlp104.transformer.language_model import LanguageModel
 from nlp104.transformer.model import Transformer
 from nlp104.translation import evaluation
 from nlp104.translation.translator import Translator
@@ -506,6 +507,23 @@ def test_tokenizer_of_another_model(fails, model):
     message = fails("translate", "--model", model, "a b")
     assert "Expected vocabularies of" in message
     assert "Received: 7 and 7" in message
+
+
+def test_a_translator_of_what_does_not_translate():
+    tokenizer = Tokenizer.train(SENTENCES, kind="word")
+    config = SIZES | {"vocabulary_size": tokenizer.vocabulary_size, "max_sequence_length": 9}
+    for model in (LanguageModel.from_config(config), keras.Sequential()):
+        with pytest.raises(ValueError, match=r"Expected a Transformer\. Received: <"):
+            Translator(model, tokenizer, tokenizer)
+
+
+def test_what_could_not_be_loaded_is_not_saved(tmp_path):
+    tokenizer = Tokenizer.train(SENTENCES, kind="word")
+    config = SIZES | {"vocabulary_size": tokenizer.vocabulary_size, "max_sequence_length": 2**22}
+    translator = Translator(Transformer.from_config(config), tokenizer, tokenizer)
+    with pytest.raises(ValueError, match=r"positions that take 33,554,432 numbers, more than 16,"):
+        translator.save(tmp_path / "large")
+    assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.parametrize("one", [True, False], ids=["one tokenizer", "two"])

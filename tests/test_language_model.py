@@ -309,5 +309,7 @@ def test_bad_configurations_are_clear_errors(options, message):
 def test_bad_ids_are_clear_errors(model):
     with pytest.raises(ValueError, match=r"`token_ids` must lie between 0 and 12.*1 to 13"):
         model(np.array([[1, 13]]))
+    with pytest.raises(ValueError, match=r"`token_ids` must lie between 0 and 12.*-1 to -1"):
+        model.decode_step(np.array([[-1]]), 0, model.start_cache(1, max_length=2))
     with pytest.raises(ValueError, match=r"max_sequence_length=20 tokens.*21"):
         model(token_ids(1, 21))

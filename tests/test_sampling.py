@@ -158,3 +158,9 @@ def test_xla_equals_graph(model):
 def test_bad_arguments_are_clear_errors(model, options, message):
     with pytest.raises(ValueError, match=message):
         sample(model, np.array([[4, 3]]), **options)
+
+
+def test_what_is_no_model_is_said_so():
+    for options in ({}, {"top_p": 0.9}):
+        with pytest.raises(ValueError, match=r"Expected a Transformer or a LanguageModel.*'model'"):
+            sample("model", np.array([[4, 3]]), **options)

@@ -361,7 +361,10 @@ def test_layer(layer_class, arguments, inputs, num_weights):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"normalization": "batch"}, r"`normalization` must be layer or rms. Received: 'batch'"),
+        (
+            {"normalization": "batch"},
+            r"`normalization` must be one of layer, rms. Received: 'batch'",
+        ),
         ({"num_key_value_heads": 3}, r"divisible by `num_key_value_heads`.*=4, .*=3"),
         ({"num_key_value_heads": 0}, r"`num_key_value_heads` must be a positive integer.*0"),
         ({"attention_window": 0}, r"`attention_window` must be a positive integer.*0"),
@@ -378,7 +381,9 @@ def test_bad_layers_are_clear_errors():
         MultiHeadAttention(4, 2, num_key_value_heads=3)
     with pytest.raises(ValueError, match=r"`window` must be a positive integer.*-1"):
         MultiHeadAttention(4, 2, window=-1)
-    with pytest.raises(ValueError, match=r"`normalization` must be layer or rms. Received: 'no'"):
+    with pytest.raises(
+        ValueError, match=r"`normalization` must be one of layer, rms. Received: 'no'"
+    ):
         Residual(normalization="no")
 
 
@@ -522,6 +527,22 @@ class TestLoRA:
         assert len(model.trainable_weights) == 2 * 4 * (2 + 2 * 2)
         whole = model.with_dtype("float32")
         assert len(whole.trainable_weights) == len(model.trainable_weights)
+
+    @pytest.mark.parametrize("ranks", [(2, None), (None, 2), (2, 3)])
+    def test_in_a_part_of_the_model_it_is_kept_as_well(self, model, tmp_path, ranks):
+        for block, rank in zip(model.encoder.blocks, ranks, strict=True):
+            if rank is not None:
+                block.attention.enable_lora(rank)
+        for i, weight in enumerate(w for w in model.weights if "_lora_" in w.name):
+            weight.assign(array(*weight.shape, seed=i))
+        assert model.lora_rank is None
+        model.save(tmp_path / "model.keras")
+        loaded = keras.saving.load_model(tmp_path / "model.keras")
+        ids, copy = token_ids(2, 7), model.with_dtype("float32")
+        for other in (loaded, copy):
+            np.testing.assert_allclose(to_numpy(other(ids)), to_numpy(model(ids)), atol=1e-5)
+        with pytest.raises(ValueError, match=r"without LoRA. Received: lora_rank=2"):
+            model.enable_lora(1)
 
     def test_bad_calls_are_clear_errors(self, model):
         with pytest.raises(ValueError, match=r"`rank` must be a positive integer.*0"):

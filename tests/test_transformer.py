@@ -666,6 +666,13 @@ class TestErrors:
             model(batch(good, np.array([[-1, 8]])))
         with pytest.raises(ValueError, match=r"`encoder_token_ids` must hold integers.*float32"):
             model(batch(good.astype("float32"), good))
+        with pytest.raises(ValueError, match=r"`encoder_token_ids` must be an array.*\[\[1, 8\]\]"):
+            model.encode([[1, 8]])
+        with pytest.raises(ValueError, match=r"dictionary with encoder_token_ids.*'ndarray'"):
+            model.attention_scores(good)
+        cache = model.start_cache(model.encode(good), max_length=2)
+        with pytest.raises(ValueError, match=r"`token_ids`.*between 0 and 10.*-3 to -3"):
+            model.decode_step(np.array([[-3]]), 0, cache)  # it was the embedding of 11 - 3
 
     def test_sequence_too_long(self):
         model = Transformer.from_config({**MODEL, "num_layers": 1, "max_sequence_length": 3})
@@ -847,6 +854,28 @@ def test_a_kernel_is_for_a_tied_output(tied, has_kernel):
     kernel = array(4, 3) if has_kernel else None
     with pytest.raises(ValueError, match="if `tied`, and only then"):
         OutputHead(3, tied=tied)(array(1, 2, 4), kernel)
+
+
+def test_a_mask_goes_on_through_the_output():
+    """As through `keras.layers.Dense`: a loss by Keras would count padding, too."""
+    ids = keras.Input((None,), dtype="int32")
+    x = keras.layers.Embedding(9, 4, mask_zero=True)(ids)
+    model = keras.Model(ids, [OutputHead(3)(x), keras.layers.Dense(3)(x)])
+    ours, kerass = model(np.array([[5, 7, 0]]))
+    assert ops.convert_to_numpy(ours._keras_mask).tolist() == [[True, True, False]]
+    np.testing.assert_array_equal(
+        *map(ops.convert_to_numpy, (ours._keras_mask, kerass._keras_mask))
+    )
+
+
+@pytest.mark.parametrize("make", [FeedForward, Residual], ids=lambda layer: layer.__name__)
+def test_a_rate_that_is_none(make):
+    sizes = (4, 8) if make is FeedForward else ()
+    with pytest.raises(ValueError, match=r"`dropout` must be from 0 to 1\. Received: None"):
+        make(*sizes, dropout=None)
+    switch = "gated" if make is FeedForward else "normalize_first"
+    with pytest.raises(ValueError, match=rf"`{switch}` must be True or False\. Received: 1\."):
+        make(*sizes, **{switch: 1})
 
 
 def test_a_configuration_is_fit_for_json():

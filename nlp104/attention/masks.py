@@ -129,7 +129,7 @@ def masked_softmax(scores, mask=None):
     the values or zeros there, PyTorch's NaN or zeros; whether they take their fused path decides.)
 
     Args:
-        scores: `[..., query, key]`. Half precision is lifted to float32 for the computation.
+        scores: `[..., query, key]`, finite; half precision is lifted to float32 to compute.
         mask: booleans that broadcast to `scores`, ``True`` = attend.
 
     Returns:

@@ -10,7 +10,7 @@ from nlp104.attention.lora import LowRankUpdates
 from nlp104.attention.masks import attention_weights, causal_mask, combine_masks, keys_mask
 from nlp104.attention.projections import Projections, as_projection, join_heads, split_heads
 from nlp104.encoding.positions import rotate
-from nlp104.utils.arguments import require_positive
+from nlp104.utils.arguments import require_positive, require_rate, require_switch
 from nlp104.utils.initializers import copy_of
 from nlp104.utils.specs import TracedSpec
 
@@ -74,7 +74,8 @@ class MultiHeadAttention(LowRankUpdates, TracedSpec):
 
     Raises:
         ValueError: if a number of heads or positions or a width is not a positive integer, if
-            `num_heads` is not divisible by `num_key_value_heads`, or `key_dim` by 2 if `rotary`.
+            `num_heads` is not divisible by `num_key_value_heads`, or `key_dim` by 2 if `rotary`, if
+            `dropout` is not from 0 to 1, or a switch neither True nor False.
 
     Example:
         >>> import keras
@@ -129,7 +130,8 @@ class MultiHeadAttention(LowRankUpdates, TracedSpec):
             [self.output_dim] = require_positive(output_shape=output_shape)
         if window is not None:
             [self.window] = require_positive(window=window)
-        self.dropout, self.use_bias, self.rotary = dropout, use_bias, rotary
+        require_switch(use_bias=use_bias, rotary=rotary)
+        [self.dropout], self.use_bias, self.rotary = require_rate(dropout=dropout), use_bias, rotary
         self.kernel_initializer = keras.initializers.get(kernel_initializer)
         self.output_initializer = keras.initializers.get(output_initializer)
         self.bias_initializer = keras.initializers.get(bias_initializer)
@@ -271,9 +273,8 @@ class MultiHeadAttention(LowRankUpdates, TracedSpec):
     def _rotate(self, x, positions):
         if not self.rotary:
             return x
-        return rotate(
-            x, ops.arange(ops.shape(x)[2], dtype="int32") if positions is None else positions
-        )
+        places = ops.arange(ops.shape(x)[2], dtype="int32") if positions is None else positions
+        return rotate(x, places)
 
     def compute_output_shape(self, query_shape, value_shape, key_shape=None):
         return (*query_shape[:-1], self.output_dim or query_shape[-1])

@@ -125,7 +125,8 @@ class DotProductAttention(TracedSpec):
         is_one_query = len(query.shape) == 2
         if is_one_query:  # a matrix of one query
             query = ops.expand_dims(query, 1)
-            attention_mask = keys_mask(attention_mask)
+            if attention_mask is not None and len(attention_mask.shape) == 2:
+                attention_mask = keys_mask(attention_mask)
         attention_mask = combine_masks(attention_mask, keys_mask(value_mask))
         # [batch, query, length], and [batch, query, dim]
         weights = attention_weights(query * self.scale(query.shape[-1]), value, attention_mask)
@@ -204,6 +205,7 @@ class CrossAttention(TracedSpec):
         value_dim = key_dim if value_dim is None else value_dim
         self.key_dim, self.value_dim = require_positive(key_dim=key_dim, value_dim=value_dim)
         self.supports_masking = True
+        self.input_spec = keras.InputSpec(ndim=3)  # one query would meet the inputs of all rows
 
     def build(self, query_shape, value_shape):
         _require_width(query_shape, self.key_dim)

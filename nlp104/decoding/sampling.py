@@ -59,9 +59,9 @@ def sample(
         Le chat est petit.
         Le chat est grand.
     """
+    ids, limits, num_steps = prepare(model, token_ids, max_length, jit_compile)
     numbers, settings = choices(model, temperature, top_k, top_p)
     seed = drawn_seed(seed)
-    ids, limits, num_steps = prepare(model, token_ids, max_length, jit_compile)
     draws = np.stack([draws_of(row, seed, num_steps) for row in range(len(ids))])
     arrays = [ids, limits, draws, *numbers]
     (output,) = run(_sample, model, arrays, num_steps, jit_compile, **settings)

@@ -114,6 +114,7 @@ def speculate(
             "Expected as `draft` a function that can be a key of a dictionary, see "
             f"`nlp104.decoding.drafts`. Received: {draft!r}."
         )
+    ids, limits, num_steps = prepare(model, token_ids, max_length, jit_compile)
     numbers, settings = [], {}
     if temperature is not None:
         numbers, settings = choices(model, temperature, top_k, top_p)
@@ -123,7 +124,6 @@ def speculate(
             "Expected a `temperature` with `top_k`, `top_p` or `seed`: without one nothing is "
             f"drawn. Received: top_k={top_k}, top_p={top_p}, seed={seed}."
         )
-    ids, limits, num_steps = prepare(model, token_ids, max_length, jit_compile)
     num_drafted = min(num_drafted, model.max_sequence_length - 1)
     num_steps = max(num_steps, num_drafted + 1)
     settings |= {"draft": draft, "num_drafted": num_drafted}

@@ -6,7 +6,7 @@ import keras
 from keras import ops
 
 from nlp104.encoding.positions import POSITIONS
-from nlp104.utils.arguments import require_number, require_positive
+from nlp104.utils.arguments import require_positive, require_rate
 
 
 @keras.saving.register_keras_serializable(package="nlp104")
@@ -35,8 +35,9 @@ class TokenAndPositionEmbedding(keras.layers.Layer):
         `[batch, length, hidden_dim]`.
 
     Raises:
-        ValueError: if a size is not a positive integer, `positions` is unknown, or a sequence is
-            longer than `max_sequence_length`.
+        ValueError: if a size is not a positive integer, `positions` is unknown, `dropout` is not
+            from 0 to 1, the ids are no integers, or a sequence is longer than
+            `max_sequence_length`.
 
     Example:
         >>> from keras import ops
@@ -67,9 +68,7 @@ class TokenAndPositionEmbedding(keras.layers.Layer):
             max_sequence_length=max_sequence_length,
         )
         self.positions = positions
-        self.dropout = require_number(
-            "dropout", dropout, lambda rate: 0 <= rate <= 1, "from 0 to 1"
-        )
+        [self.dropout] = require_rate(dropout=dropout)
         self.input_spec = keras.InputSpec(ndim=2)
 
     def build(self, token_ids_shape):
@@ -141,6 +140,8 @@ def require_token_ids(token_ids, vocabulary_size, name):
 
 
 def _require_integers(token_ids, name):
+    if not hasattr(token_ids, "dtype"):
+        raise ValueError(f"`{name}` must be an array. Received: {token_ids!r:.60}.")
     dtype = keras.backend.standardize_dtype(token_ids.dtype)
     if not keras.backend.is_int_dtype(dtype):
         raise ValueError(f"`{name}` must hold integers. Received: dtype={dtype}.")

@@ -96,6 +96,9 @@ def rotate(x, positions, base=10000.0):
     Returns:
         `x`, rotated. The angles are computed in float32 whatever the dtype of `x`.
 
+    Raises:
+        ValueError: if `dim` is odd or `base` not above 0.
+
     Example:
         >>> from keras import ops
         >>> from nlp104.encoding import rotate

@@ -72,16 +72,21 @@ class ConfiguredModel(TokenMeanLoss):
 
         Args:
             dtype: a dtype policy. ``"float32"`` makes a model that was trained in mixed precision
-                run everywhere, ``"float16"`` one that takes half the room on a disk.
+                run everywhere, ``"float16"`` one that takes half the room on a disk. Parts that are
+                frozen learn in it, but for those under LoRA.
         """
         model = type(self).from_config({**self.get_config(), "dtype": dtype})
+        for theirs, own in zip(model._attentions(), self._attentions(), strict=True):
+            if own.lora_enabled and not theirs.lora_enabled:  # some have updates, or other ranks
+                theirs.enable_lora(own.lora_rank)
         model.set_weights(self.get_weights())
         return model
 
     @property
     def lora_rank(self):
-        """The rank of the attentions' updates (see `enable_lora`), `None` without any."""
-        return self._attentions()[0].lora_rank
+        """The rank of the attentions' updates (see `enable_lora`), `None` if not all have one."""
+        ranks = {attention.lora_rank for attention in self._attentions()}
+        return ranks.pop() if len(ranks) == 1 else None
 
     def enable_lora(self, rank):
         """Freezes the model, but for updates of a low rank of all matrices of its attentions.
@@ -112,7 +117,11 @@ class ConfiguredModel(TokenMeanLoss):
                 "weights. Received: a compiled one. `model.with_dtype(model.dtype_policy)` is a "
                 "copy that is not."
             )
-        for attention in self._attentions():
+        attentions = self._attentions()
+        if ranks := {attention.lora_rank for attention in attentions if attention.lora_enabled}:
+            received = ", ".join(map(str, sorted(ranks)))
+            raise ValueError(f"Expected a model without LoRA. Received: lora_rank={received}.")
+        for attention in attentions:
             attention.enable_lora(rank)
         for variable in self.weights:
             variable.trainable = "_lora_" in variable.name

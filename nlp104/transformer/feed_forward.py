@@ -2,7 +2,12 @@
 
 import keras
 
-from nlp104.utils.arguments import require_floating_point, require_positive
+from nlp104.utils.arguments import (
+    require_floating_point,
+    require_positive,
+    require_rate,
+    require_switch,
+)
 from nlp104.utils.initializers import copy_of
 
 
@@ -35,7 +40,8 @@ class FeedForward(keras.layers.Layer):
         `[batch, length, hidden_dim]`.
 
     Raises:
-        ValueError: if a width is not a positive integer.
+        ValueError: if a width is not a positive integer, `dropout` not from 0 to 1, or `gated` not
+            True or False.
 
     Example:
         >>> from keras import ops
@@ -64,7 +70,8 @@ class FeedForward(keras.layers.Layer):
         self.hidden_dim, self.intermediate_dim = require_positive(
             hidden_dim=hidden_dim, intermediate_dim=intermediate_dim
         )
-        self.dropout = dropout
+        require_switch(gated=gated)
+        [self.dropout] = require_rate(dropout=dropout)
         self.activation = keras.activations.get(activation)
         self.kernel_initializer = keras.initializers.get(kernel_initializer)
         self.bias_initializer = keras.initializers.get(bias_initializer)

@@ -165,8 +165,9 @@ class LanguageModel(ConfiguredModel):
             True
             True
         """
-        step = as_position(step)
-        x = self.embedding(ops.convert_to_tensor(token_ids), offset=step)
+        token_ids, step = ops.convert_to_tensor(token_ids), as_position(step)
+        require_token_ids(token_ids, self.vocabulary_size, "token_ids")
+        x = self.embedding(token_ids, offset=step)
         x, cache = self.encoder.step(x, step, cache)
         kernel = self.output_kernel() if output_kernel is None else output_kernel
         return self.output_head(x, kernel), cache

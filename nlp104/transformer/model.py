@@ -161,6 +161,7 @@ class Transformer(ConfiguredModel, SkipsPadding):
             decoder [(1, 4, 3, 3), (1, 4, 3, 3)]
             cross [(1, 4, 3, 4), (1, 4, 3, 4)]
         """
+        _require_ids(inputs)
         source = inputs["encoder_token_ids"]
         encoder_output, encoder_scores = self.encode(source, return_attention_scores=True)
         _, decoder_scores, cross_scores = self.decode(
@@ -231,6 +232,7 @@ class Transformer(ConfiguredModel, SkipsPadding):
             True
         """
         token_ids, step = ops.convert_to_tensor(token_ids), as_position(step)
+        require_token_ids(token_ids, self.vocabulary_size, "token_ids")
         # Hypotheses are no positions: in the embedding each is a row of its own.
         length = ops.shape(token_ids)[1] // cache[0].keys.shape[3]
         x = self.decoder_embedding(ops.reshape(token_ids, (-1, length)), offset=step)

@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from nlp104.utils.arguments import require_positive
+from nlp104.utils.arguments import require_positive, require_switch
 from nlp104.utils.specs import TracedSpec
 
 
@@ -41,7 +41,9 @@ class OutputHead(TracedSpec):
     def __init__(self, vocabulary_size, tied=False, **kwargs):
         super().__init__(**kwargs)
         [self.vocabulary_size] = require_positive(vocabulary_size=vocabulary_size)
+        require_switch(tied=tied)
         self.tied = tied
+        self.supports_masking = True
 
     def build(self, inputs_shape):
         if not self.tied:

@@ -1,4 +1,4 @@
-"""Sizes of models: arguments of `nlp104.Transformer` by name."""
+"""Sizes of models: for each name, fields of `nlp104.transformer.TransformerConfig`."""
 
 # "base" and "big" are the paper's (Vaswani et al., 2017, table 3); "series" has the sizes of the
 # tutorial series that the book follows; "tiny" and "small" train on two CPU cores.

@@ -1,8 +1,10 @@
 """The wire around a sub-layer: dropout, addition, normalisation."""
 
+import math
+
 import keras
 
-from nlp104.utils.arguments import require_not_negative
+from nlp104.utils.arguments import require_number, require_one_of, require_rate, require_switch
 
 
 @keras.saving.register_keras_serializable(package="nlp104")
@@ -35,6 +37,10 @@ class Residual(keras.layers.Layer):
     Returns:
         `[batch, length, dim]`; or a tuple of that and of what else the sub-layer returned.
 
+    Raises:
+        ValueError: if `normalization` is unknown, `dropout` not from 0 to 1, `epsilon` negative, or
+            `normalize_first` not True or False.
+
     Example:
         >>> from keras import ops
         >>> from nlp104.transformer import Residual
@@ -51,7 +57,8 @@ class Residual(keras.layers.Layer):
         self, dropout=0.1, normalize_first=False, epsilon=1e-6, normalization="layer", **kwargs
     ):
         super().__init__(**kwargs)
-        self.dropout = dropout
+        require_switch(normalize_first=normalize_first)
+        [self.dropout] = require_rate(dropout=dropout)
         self.normalize_first = normalize_first
         self.epsilon = epsilon
         self.kind = normalization
@@ -92,11 +99,8 @@ def make_normalization(kind, epsilon, dtype):
     Raises:
         ValueError: if `kind` is neither of them, or `epsilon` negative.
     """
-    require_not_negative(epsilon=epsilon)
-    if kind not in _NORMALIZATIONS:
-        raise ValueError(
-            f"`normalization` must be {' or '.join(_NORMALIZATIONS)}. Received: {kind!r}."
-        )
+    require_number("epsilon", epsilon, lambda e: 0 <= e < math.inf, "a number of at least 0")
+    require_one_of(_NORMALIZATIONS, normalization=kind)
     return _NORMALIZATIONS[kind](epsilon=epsilon, dtype=dtype, name="normalization")
 
 

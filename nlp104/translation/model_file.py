@@ -110,9 +110,16 @@ def _check_sizes(settings, arrays, numbers, path):
             f"Expected at least {least:,} weights in {path}, as its settings say. "
             f"Received: {numbers:,} in {arrays:,} arrays."
         )
+    if too_large := large_positions(config):
+        raise received(too_large)
+
+
+def large_positions(config):
+    """Says of positions that they take more room than a file may ask for unseen; else None."""
     table = config.max_sequence_length * config.hidden_dim
     if config.positions == "sinusoidal" and table > _TABLE:
-        raise received(f"positions that take {table:,} numbers, more than {_TABLE:,}")
+        return f"positions that take {table:,} numbers, more than {_TABLE:,}"
+    return None
 
 
 def _is_plain(value, kind):

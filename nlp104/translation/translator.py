@@ -14,7 +14,7 @@ from nlp104.decoding.beam_search import beam_search, require_length_penalty
 from nlp104.decoding.compiled import require_max_length
 from nlp104.decoding.greedy import greedy
 from nlp104.transformer.model import Transformer
-from nlp104.translation.model_file import load_model
+from nlp104.translation.model_file import large_positions, load_model
 from nlp104.utils.arguments import require_positive, require_texts
 from nlp104.utils.errors import InputError, MissingError
 from nlp104.utils.files import replacing, what_lacks
@@ -86,6 +86,8 @@ class Translator:
     def __init__(
         self, model: Transformer, source_tokenizer: Tokenizer, target_tokenizer: Tokenizer
     ):
+        if not isinstance(model, Transformer):
+            raise ValueError(f"Expected a Transformer. Received: {model!r}.")
         expected = model.source_vocabulary_size, model.vocabulary_size
         received = source_tokenizer.vocabulary_size, target_tokenizer.vocabulary_size
         if expected != received:
@@ -226,7 +228,10 @@ class Translator:
 
         Raises:
             FileExistsError: If `directory` is a file, or holds something else.
+            ValueError: If the model is one that `load` would refuse.
         """
+        if too_large := large_positions(self.model.config):
+            raise InputError(f"Expected a model that `load` would take. Received: {too_large}.")
         directory = Path(directory)
         directory.mkdir(parents=True, exist_ok=True)
         found = {path.name for path in directory.iterdir()}

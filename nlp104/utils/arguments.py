@@ -1,6 +1,5 @@
 """Errors that say what was expected and what was received, before a backend fails in its depths."""
 
-import math
 from numbers import Integral, Real
 
 
@@ -56,10 +55,16 @@ def _integer(name, number, smallest, expected):
     return int(require_number(name, number, fits, expected))
 
 
-def require_not_negative(**numbers):
-    """Raises `ValueError` unless every number is finite and at least 0."""
-    for name, number in numbers.items():
-        require_number(name, number, lambda n: 0 <= n < math.inf, "a number of at least 0")
+def require_rate(**rates):
+    """Raises `ValueError` unless every rate of dropout is a number from 0 to 1.
+
+    Returns:
+        The rates in their order as Python's numbers.
+    """
+    return [
+        require_number(name, rate, lambda rate: 0 <= rate <= 1, "from 0 to 1")
+        for name, rate in rates.items()
+    ]
 
 
 def require_one_of(choices, **chosen):
@@ -70,9 +75,12 @@ def require_one_of(choices, **chosen):
 
 
 def require_switch(error=ValueError, **switches):
-    """Raises an error unless every switch is True or False: to Python "no" is as good as True."""
+    """Raises an error unless every switch is True or False: to Python "no" is as good as True.
+
+    Nor is 1, nor NumPy's True: a file would hold it, and would not be read again.
+    """
     for name, value in switches.items():
-        if value not in (True, False):
+        if not isinstance(value, bool):
             raise error(f"`{name}` must be True or False. Received: {value!r}.")
 
 
