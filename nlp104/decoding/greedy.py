@@ -78,7 +78,7 @@ def write(model, token_ids, limits, num_steps, choose):
     def unfinished(step, token, output, finished, cache):
         return ops.logical_not(ops.all(finished))
 
-    def write(step, token, output, finished, cache):
+    def extend(step, token, output, finished, cache):
         logits, cache = read(token, step, cache)  # [batch, 1, vocabulary]
         token = ops.cast(choose(logits[:, 0, 1:], step), "int32") + 1  # never padding
         place = step + ahead
@@ -91,7 +91,7 @@ def write(model, token_ids, limits, num_steps, choose):
 
     step = ops.convert_to_tensor(0, dtype="int32")
     state = (step, token, output, limits <= ahead, cache)  # a prompt may be full
-    _, _, output, _, _ = ops.while_loop(unfinished, write, state)
+    _, _, output, _, _ = ops.while_loop(unfinished, extend, state)
     return (output,)
 
 
