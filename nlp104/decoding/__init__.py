@@ -1,9 +1,8 @@
 """A source translated, a prompt continued, token by token: greedy, by sampling, by beam search.
 
-The whole loop is one program: JAX compiles it, TensorFlow from the second call on, PyTorch takes it
-as it stands. It keeps the keys and values of the tokens that it has read and written (the cache),
-so that each step computes one position, and ends when the last row has ended. What becomes of a row
-does not depend on the other rows or on padding.
+The whole loop is one program, compiled from the second call on (not on PyTorch). It keeps the keys
+and values of the tokens that it has read and written (the cache), so that each step computes one
+position, and ends when the last row has ended. Rows do not depend on each other or on padding.
 """
 
 from nlp104.decoding.beam_search import beam_search
