@@ -965,7 +965,7 @@ def test_chapters_have_their_names_where_there_is_room(reader, alone, name):
             assert right_one
             assert [now for *_, now in names].count(True) == (count > 1)
             assert len(names) >= min(count, 3) * (count > 1)
-            before = left + 3.5  # names have margins of 3 pixels
+            before = left + 3.5  # names have margins of 6 pixels, and may share 4
             for start, end, _ in names:
                 assert before - 4.5 <= start < end <= right + 1
                 before = end

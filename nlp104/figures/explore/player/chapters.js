@@ -38,7 +38,7 @@
       for (const chapter of this.shown) {
         const { button, long, want } = chapter;
         const free = others.includes(chapter) && !overlap({ ...now, left }, chapter);
-        let [name, place] = free ? ["", chapter.left] : ["tick", want];
+        let [name, place] = free ? ["", chapter.left] : ["left-out", want];
         if (chapter === now) [name, place] = ["now", left];
         button.className = name;
         Object.assign(button.style, { left: `${place}px`, width: `${long}px` });
