@@ -9,7 +9,12 @@ import math
 from dataclasses import KW_ONLY, asdict, dataclass, field, fields
 from typing import Any
 
-from nlp104.utils.arguments import require_number, require_positive, require_switch
+from nlp104.utils.arguments import (
+    require_number,
+    require_one_of,
+    require_positive,
+    require_switch,
+)
 from nlp104.utils.errors import InputError
 
 
@@ -150,10 +155,7 @@ class TransformerConfig:
                 f"Received: {self.positions!r}."
             )
         known = _FIELDS["normalization"].metadata["choices"]
-        if self.normalization not in known:
-            raise InputError(
-                f"`normalization` must be {' or '.join(known)}. Received: {self.normalization!r}."
-            )
+        require_one_of(known, InputError, normalization=self.normalization)
         if self.hidden_dim % self.num_heads:
             raise InputError(
                 "`hidden_dim` must be divisible by `num_heads`. "

@@ -67,11 +67,11 @@ def require_rate(**rates):
     ]
 
 
-def require_one_of(choices, **chosen):
-    """Raises `ValueError` unless the one argument that is named is among the names to choose."""
+def require_one_of(choices, error=ValueError, **chosen):
+    """Raises an error unless the one argument that is named is among the names to choose."""
     [(name, value)] = chosen.items()
     if value not in choices:
-        raise ValueError(f"`{name}` must be one of {', '.join(choices)}. Received: {value!r}.")
+        raise error(f"`{name}` must be one of {', '.join(choices)}. Received: {value!r}.")
 
 
 def require_switch(error=ValueError, **switches):
