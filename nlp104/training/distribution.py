@@ -25,8 +25,8 @@ SLICES = {
     r".*/(query|key|value)_kernel": (None, SLICED, None),  # [hidden_dim, heads, key_dim]
     r".*/(query|key|value)_bias": (SLICED, None),  # [heads, key_dim]
     r".*attention/output_kernel": (SLICED, None, None),  # [heads, key_dim, hidden_dim]
-    r".*/expand/kernel": (None, SLICED),  # [hidden_dim, intermediate_dim]
-    r".*/expand/bias": (SLICED,),
+    r".*/(expand|gate)/kernel": (None, SLICED),  # [hidden_dim, intermediate_dim]
+    r".*/(expand|gate)/bias": (SLICED,),
     r".*/contract/kernel": (SLICED, None),  # [intermediate_dim, hidden_dim]
 }
 EMBEDDINGS = {  # by the vocabulary that is cut
