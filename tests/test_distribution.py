@@ -133,12 +133,14 @@ def test_another_grid_is_refused(text):
 def test_what_cannot_be_divided_is_refused(monkeypatch):
     monkeypatch.setattr("keras.backend.backend", lambda: "jax")
     monkeypatch.setattr("keras.distribution.list_devices", lambda: ["cpu:0"] * 12)
-    for text, problem in [
-        ("model:4x4", "Expected 16 devices for model:4x4. Received: 12"),
-        ("model:2x3", "Expected `num_heads` to divide by 3. Received: 4"),
+    two = TransformerConfig(16, 32, 4, vocabulary_size=40, num_key_value_heads=2)
+    for text, config, problem in [
+        ("model:4x4", CONFIG, "Expected 16 devices for model:4x4. Received: 12"),
+        ("model:2x3", CONFIG, "Expected `num_heads` to divide by 3. Received: 4"),
+        ("model:1x4", two, "Expected `num_key_value_heads` to divide by 4. Received: 2"),
     ]:
         with pytest.raises(InputError, match=problem):
-            make_distribution(text, CONFIG)
+            make_distribution(text, config)
 
 
 def test_other_backends_are_refused(monkeypatch):
