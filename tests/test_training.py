@@ -727,6 +727,19 @@ def test_numbers_that_make_no_sense_are_refused(options):
         train(make_toy(), make_batches(), make_batches(20), verbose=0, **options)
 
 
+@pytest.mark.parametrize("name", ["training", "validation"])
+@pytest.mark.parametrize("kind", [list, tuple, iter])
+def test_data_that_are_no_batches_are_refused_before_anything_begins(name, kind, tmp_path):
+    model, options = make_toy(), {"epochs": 1, "output": tmp_path / "run", "verbose": 0}
+    for wrong in (kind([make_batches(20)[0]]), kind([])):
+        data = {"training": make_batches(), "validation": make_batches(20), name: wrong}
+        told = rf"`{name}` must be `Batches`. Received: {type(wrong).__name__}\."
+        with pytest.raises(ValueError, match=told):
+            train(model, **data, **options)
+    assert not model.built
+    assert not (tmp_path / "run").exists()
+
+
 def test_a_refused_resume_leaves_the_model_as_it_is(tmp_path):
     train(make_toy(), make_batches(), epochs=1, output=tmp_path, verbose=0)
     model = make_built_toy()
