@@ -174,6 +174,14 @@ def test_label_smoothing_must_be_a_probability():
             ValueError, match=r"`label_smoothing` must be at least 0 and below 1\. Received"
         ):
             MaskedCrossentropy(wrong)
+        with pytest.raises(ValueError, match=r"at least 0 and below 1\. Received: "):
+            smoothed_crossentropy(np.array([1]), np.zeros((1, 3), "float32"), wrong)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "bool"])
+def test_logits_that_are_no_floating_point_numbers_are_refused(dtype):
+    with pytest.raises(ValueError, match=f"logits in floating point. Received: {dtype}"):
+        smoothed_crossentropy(np.array([1]), ops.cast(np.zeros((1, 3)), dtype), 0.1)
 
 
 def test_metrics_weigh_every_token_alike():
