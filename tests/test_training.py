@@ -19,6 +19,7 @@ from nlp104.training import loop
 from nlp104.training.checkpoints import (
     average_checkpoints,
     epoch_checkpoints,
+    has_state,
     load_state,
     save_state,
     save_weights,
@@ -619,6 +620,20 @@ def test_weights_that_are_no_numbers_are_not_saved(tmp_path):
     assert not (tmp_path / "1.weights.h5").exists()
 
 
+def test_the_path_of_a_state_may_be_a_string(tmp_path):
+    model, other, path = make_built_toy(), make_toy(seed=3), str(tmp_path / "latest.npz")
+    loop._build(other, make_batches())
+    assert not has_state(path)
+    for epoch in (1, 2):
+        save_state(path, model, {"epoch": epoch})
+    assert has_state(path)
+    assert load_state(path, other) == {"epoch": 2}
+    assert same(everything(model), everything(other))
+    os.remove(path)
+    assert has_state(path)
+    assert load_state(path, other) == {"epoch": 1}  # from previous.npz
+
+
 @pytest.mark.slow
 def test_a_state_in_bfloat16_is_the_same_when_it_is_loaded(tmp_path):
     def make():
@@ -761,8 +776,9 @@ def test_weights_of_a_deeper_model_are_no_checkpoint(tmp_path):
     with pytest.raises(ValueError, match="belongs to another model"):
         average_checkpoints(model, [tmp_path / "two.weights.h5"])
     assert same(model.get_weights(), before)
-    with pytest.raises(ValueError, match="`paths` must be a list"):
-        average_checkpoints(model, "two.weights.h5")
+    for path in ("two.weights.h5", tmp_path / "two.weights.h5"):
+        with pytest.raises(ValueError, match=r"must be a list of paths\. Received: .*two\.weights"):
+            average_checkpoints(model, path)
 
 
 def test_weights_in_float16_are_not_trained():
