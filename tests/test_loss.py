@@ -286,15 +286,16 @@ def test_the_logged_loss_is_the_minimised_one_per_token(weighted):
     model = Constant(7)
     compile_model(model, learning_rate=0.1, label_smoothing=0.1)
     logits = ops.convert_to_numpy(model.logits)
-    losses, tokens = [], []
+    losses, tokens, hits = [], [], []
     for labels, weights in zip(data.labels, data.weights, strict=True):
         losses.append(one_hot_loss(labels, np.tile(logits, (*labels.shape, 1)), 0.1)[0])
         tokens.append((labels != 0) * (weights if weighted else 1.0))
+        hits.append((tokens[-1] * (labels == 6)).sum())  # the last class has the highest logit
     sums = [(loss * count).sum() for loss, count in zip(losses, tokens, strict=True)]
     counts = [count.sum() for count in tokens]
     loss, accuracy = model.evaluate(data, verbose=0)
     assert loss == pytest.approx(sum(sums) / sum(counts), rel=1e-5)
-    assert 0 <= accuracy <= 1
+    assert accuracy == pytest.approx(sum(hits) / sum(counts), rel=1e-5)
     scores = model.evaluate(data, verbose=0, return_dict=True)
     assert set(scores) == {"loss", "accuracy"}
     assert scores["loss"] == loss
