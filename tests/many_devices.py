@@ -29,6 +29,7 @@ CONFIG = TransformerConfig(
     16, 32, 4, num_layers=1, vocabulary_size=40, tie_embeddings=True, dropout=0.1
 )
 EPOCHS = 2
+GATED = TransformerConfig(24, 28, 8, num_layers=1, vocabulary_size=40, gated=True)
 
 
 def batches():
@@ -68,6 +69,14 @@ def held(variables):
     return list(sizes.values())
 
 
+def gates():
+    """What each device of a grid holds of every weight of a gate."""
+    keras.distribution.set_distribution(make_distribution("model:2x4", GATED))
+    model = Transformer(GATED)
+    require_sliced(model)
+    return {v.path: held([v]) for v in model.trainable_variables if "/gate/" in v.path}
+
+
 def main(folder):
     one, weights, _ = run(None)
     rows, after_rows, _ = run("data")
@@ -75,13 +84,14 @@ def main(folder):
     model.save(folder / "model.keras")
     saved = {v.path: keras.ops.convert_to_numpy(v) for v in model.trainable_variables}
     on, after_both, _ = run("data", folder / "run")  # a run of a grid goes on by rows
+    found = {"gates": gates()}
     keras.distribution.set_distribution(None)
     loaded = keras.saving.load_model(folder / "model.keras")
     same = all(
         np.array_equal(saved[v.path], keras.ops.convert_to_numpy(v))
         for v in loaded.trainable_variables
     )
-    found = {"devices": len(keras.distribution.list_devices()), "saved": same}
+    found |= {"devices": len(keras.distribution.list_devices()), "saved": same}
     found |= {"one": one, "data": rows, "model:2x4": grid, "grid, then data": on}
     found["change"] = [float(abs(w - weights).max()) for w in (after_rows, after_both)]
     print(json.dumps(found))

@@ -77,12 +77,15 @@ def test_words_below_a_phrase(examples):
         ("NN", "Expected an opening bracket at place 1. Received: NN"),
         ("(S NN (NP )NP )S", "Expected something in the phrase at place 4. Received: \\)NP"),
         ("", "Expected a tree at the end. Received: nothing"),
+        (")S", "Expected an opening bracket at place 1. Received: \\)S"),
     ],
 )
 def test_what_is_no_tree(tokens, message):
     tokens = tokens.split()
     with pytest.raises(ValueError, match=message):
         brackets.read(tokens, ["word"] * tokens.count("NN"))
+    with pytest.raises(ValueError, match=message):
+        brackets.spans(tokens)
     assert brackets.mistake(tokens, ["(S", "NN", ")S"]) == "brackets"
 
 

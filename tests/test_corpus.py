@@ -230,6 +230,10 @@ def test_sizes_are_limits(tmp_path):
         ({"sizes": (-1, None, None)}, "`size of train` must be .* at least 0. Received: -1"),
         ({"sizes": (None, 1.5, None)}, "`size of validation` must be an integer of at least 0."),
         ({"columns": (0, 1)}, "`source_column` must be a positive integer. Received: 0"),
+        ({"sizes": (1, 2)}, r"`sizes` must hold one for each of train, .*\. Received: \(1, 2\)"),
+        ({"sizes": 100}, r"`sizes` must hold one for each of train, validation, test\. Rec.*: 100"),
+        ({"columns": (1,)}, r"`columns` must hold one for each of source, target\. .*: \(1,\)"),
+        ({"columns": (1, 2, 3)}, r"`columns` must hold one for each .*: \(1, 2, 3\)"),
     ],
 )
 def test_sizes_and_columns_that_do_not_exist(tmp_path, options, message):

@@ -12,8 +12,10 @@ from nlp104.translation.evaluation import (
     alignment_error_rate,
     attention_alignment,
     bleu,
+    corpus_score,
     exact_match,
     join_subwords,
+    score,
 )
 
 
@@ -78,6 +80,24 @@ def test_bleu_joins_subwords_of_tokenised_text():
     joined = bleu(["trans@@ form@@ ers are h@@ ere ."], ["transformers are here ."], tokenized=True)
     assert joined.score == pytest.approx(bleu(["a b c d"], ["a b c d"], tokenized=True).score)
     assert join_subwords("a@@ b c d@@") == "ab c d"
+
+
+def test_the_best_bleu_is_100_and_not_a_rounding_error_more():
+    """sacreBLEU's own is 100.00000000000004 here."""
+    sentences = ["a b c d"]
+    assert corpus_score(sentences, sentences)[1].score == pytest.approx(100)
+    assert bleu(sentences, sentences).score == 100
+
+
+def test_nothing_to_translate_is_an_error():
+    class Copier:
+        def translate(self, texts):
+            return list(texts)
+
+    assert score(Copier(), iter([("a b", ("a b", "b a"))]))[2] == 1
+    for nothing in ([], iter(())):
+        with pytest.raises(ValueError, match=r"at least one pair\. Received: none"):
+            score(Copier(), nothing)
 
 
 def test_exact_match_counts_sentences():

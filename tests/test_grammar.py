@@ -4,7 +4,7 @@ import os
 import re
 import subprocess
 import sys
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, namedtuple
 from functools import cache
 from itertools import pairwise
 
@@ -20,9 +20,11 @@ from nlp104.data.grammar import (
     generate,
     generate_nested,
     is_held_out,
+    patterns,
     split_of,
     write,
 )
+from nlp104.data.grammar.chance import Draw
 from nlp104.data.grammar.clauses import Clause, Gap, Relative, Subordinate
 from nlp104.data.grammar.lexicon import ADJECTIVES, ADVERBS, BE, DETERMINERS, NOUNS, VERBS
 from nlp104.data.grammar.patterns import PATTERNS, Sentence
@@ -940,6 +942,8 @@ def test_another_seed_gives_other_sentences():
         ((MAX_COUNT["test"] + 1, 0, "test"), "test sentences"),
         ((1, 0, "dev"), "train, validation, test.*'dev'"),
         ((2.5,), "between 0 and 1,000,000.*Received: 2.5"),
+        ((True,), "between 0 and 1,000,000.*Received: True"),
+        (("5",), "between 0 and 1,000,000.*Received: '5'"),
         ((1, -1), "`seed` must be an integer of at least 0. Received: -1"),
         ((1, None), "`seed` must be an integer of at least 0. Received: None"),
     ],
@@ -949,10 +953,21 @@ def test_clear_errors(arguments, message):
         generate(*arguments)
 
 
-@pytest.mark.parametrize("count", [-1, MAX_NESTED + 1])
+@pytest.mark.parametrize("count", [-1, MAX_NESTED + 1, True, "5"])
 def test_too_many_nested(count):
-    with pytest.raises(ValueError, match=f"between 0 and 10,000. Received: {count}"):
+    with pytest.raises(ValueError, match=f"between 0 and 10,000. Received: {count!r}"):
         generate_nested(count)
+
+
+def test_in_which_order_moods_and_sentences_list_their_fields_changes_nothing(monkeypatch):
+    expected, draw = generate(300, seed=5), Draw(5)
+    for _ in range(300):
+        pattern, sentence = patterns.draw_sentence(draw)
+        turned = namedtuple("Sentence", sentence._fields[::-1])(*sentence[::-1])
+        assert write(turned, pattern) == write(sentence, pattern)
+    turned = namedtuple("Mood", patterns.Mood._fields[::-1], defaults=[False] * 4)
+    monkeypatch.setattr(patterns, "Mood", turned)
+    assert generate(300, seed=5) == expected
 
 
 def test_none_is_an_empty_list():

@@ -530,6 +530,7 @@ GOOD = {**asdict(Position(epoch=1, step=2, history=[{"loss": 1.0}])), "data": {"
         {"history": [{"loss": "low"}]},
         {"epoch": 2, "history": [{"loss": 1.0}, {"gain": 1.0}]},
         {"new": 1},
+        {"new": {}},
     ],
 )
 def test_positions_that_are_none(change):

@@ -174,6 +174,14 @@ def test_label_smoothing_must_be_a_probability():
             ValueError, match=r"`label_smoothing` must be at least 0 and below 1\. Received"
         ):
             MaskedCrossentropy(wrong)
+        with pytest.raises(ValueError, match=r"at least 0 and below 1\. Received: "):
+            smoothed_crossentropy(np.array([1]), np.zeros((1, 3), "float32"), wrong)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "bool"])
+def test_logits_that_are_no_floating_point_numbers_are_refused(dtype):
+    with pytest.raises(ValueError, match=f"logits in floating point. Received: {dtype}"):
+        smoothed_crossentropy(np.array([1]), ops.cast(np.zeros((1, 3)), dtype), 0.1)
 
 
 def test_metrics_weigh_every_token_alike():
@@ -239,6 +247,7 @@ class Constant(TokenMeanLoss):
 @pytest.mark.parametrize("kind", ["float16", "bfloat16"])
 def test_the_logged_loss_has_room_for_many_tokens_whatever_keras_computes_in(kind):
     before = keras.config.floatx()
+    keras.config.dtype_policy()  # whoever asks first settles it for the rest of the process
     try:
         keras.config.set_floatx(kind)
         model = Constant(7)
@@ -277,15 +286,16 @@ def test_the_logged_loss_is_the_minimised_one_per_token(weighted):
     model = Constant(7)
     compile_model(model, learning_rate=0.1, label_smoothing=0.1)
     logits = ops.convert_to_numpy(model.logits)
-    losses, tokens = [], []
+    losses, tokens, hits = [], [], []
     for labels, weights in zip(data.labels, data.weights, strict=True):
         losses.append(one_hot_loss(labels, np.tile(logits, (*labels.shape, 1)), 0.1)[0])
         tokens.append((labels != 0) * (weights if weighted else 1.0))
+        hits.append((tokens[-1] * (labels == 6)).sum())  # the last class has the highest logit
     sums = [(loss * count).sum() for loss, count in zip(losses, tokens, strict=True)]
     counts = [count.sum() for count in tokens]
     loss, accuracy = model.evaluate(data, verbose=0)
     assert loss == pytest.approx(sum(sums) / sum(counts), rel=1e-5)
-    assert 0 <= accuracy <= 1
+    assert accuracy == pytest.approx(sum(hits) / sum(counts), rel=1e-5)
     scores = model.evaluate(data, verbose=0, return_dict=True)
     assert set(scores) == {"loss", "accuracy"}
     assert scores["loss"] == loss

@@ -234,6 +234,8 @@ def test_places_without_any_bar_say_so_once_and_missing_bars_say_nothing():
     assert [(text.get_text(), text.xy[0]) for text in axes.texts] == [("0", 2.0)]
     many = plots.bars({"a": [1.0] + [0.0] * 199}).axes[0]
     assert not many.texts  # 199 of them would be a grey line
+    none = plots.bars({"a": [np.nan, np.nan]}).axes[0]
+    assert not none.texts
 
 
 def test_names_that_would_meet_on_a_phone_stand_upright():
@@ -305,30 +307,42 @@ def test_tensors_of_the_backend_are_accepted():
 @pytest.mark.parametrize(
     ("draw", "message"),
     [
-        (lambda: plots.heatmap(WEIGHTS, ROWS[:4], COLUMNS), r"shape \(4, 4\), got \(5, 4\)"),
-        (lambda: plots.heatmap(WEIGHTS.T, ROWS, COLUMNS), r"shape \(5, 4\), got \(4, 5\)"),
+        (lambda: plots.heatmap(WEIGHTS, ROWS[:4], COLUMNS), r"shape \(4, 4\). Received: \(5, 4\)"),
+        (lambda: plots.heatmap(WEIGHTS.T, ROWS, COLUMNS), r"shape \(5, 4\). Received: \(4, 5\)"),
         (lambda: plots.heatmap(WEIGHTS, ROWS, COLUMNS, mask=[[True]]), r"'mask' must have shape"),
         (
             lambda: plots.heatmap(WEIGHTS, ROWS, COLUMNS, concept="x"),
             "Expected concept: one of q, ",
         ),
         (lambda: plots.heatmap([[np.nan, 1.0]], ["q"], ["a", "b"]), "'weights' must be finite"),
-        (lambda: plots.head_grid(WEIGHTS, ROWS, COLUMNS), r"shape \(5, 5, 4\), got \(5, 4\)"),
+        (lambda: plots.head_grid(WEIGHTS, ROWS, COLUMNS), r"shape \(5, 5, 4\). Received: \(5, 4\)"),
         (lambda: plots.head_grid([[[np.nan]]], ["q"], ["k"]), "'weights' must be finite"),
-        (lambda: plots.curves({"loss": [1.0, np.inf]}), "'loss' must be finite, got 1 NaN"),
+        (lambda: plots.curves({"loss": [1.0, np.inf]}), "'loss' must be finite. Received: 1 NaN"),
         (
             lambda: plots.curves({"loss": ([1, 2], [1])}),
-            r"'loss' must have shape \(2,\), got \(1,\)",
+            r"'loss' must have shape \(2,\). Received: \(1,\)",
         ),
-        (lambda: plots.bars({"a": [1, 2]}, ["x"]), r"'a' must have shape \(1,\), got \(2,\)"),
+        (lambda: plots.bars({"a": [1, 2]}, ["x"]), r"'a' must have shape \(1,\). Received: \(2,\)"),
         (lambda: plots.histogram({"a": [np.nan]}), "'a' must be finite"),
         (lambda: plots.histogram({}), "at least one series"),
         (lambda: plots.curves({}), "at least one series"),
         (lambda: plots.bars({}), "at least one series"),
-        (lambda: plots.curves({"a": []}), "'a' must hold numbers, got none"),
+        (lambda: plots.curves({"a": []}), "'a' must hold numbers. Received: none"),
         (lambda: plots.heatmap(np.zeros((0, 0)), [], []), "'weights' must hold numbers"),
-        (lambda: plots.curves({str(i): [1, 2] for i in range(7)}), "6 series, got 7"),
-        (lambda: plots.show(plots.curves({"a": [1, 2]}), alt=" "), "alt must say in words"),
+        (lambda: plots.curves({str(i): [1, 2] for i in range(7)}), "at most 6 series. Received: 7"),
+        (
+            lambda: plots.head_grid(WEIGHTS[None].repeat(2, 0), ROWS, COLUMNS, names=["one"]),
+            r"a name for each of 2 heads\. Received: 1\.",
+        ),
+        (
+            lambda: plots.curves({"a": [1, 2], "b": [2, 1]}, colors={"a": plots.KEY}),
+            r"a colour of each series\. Received: none of 'b'\.",
+        ),
+        (lambda: plots.bars({"a": [1]}, colors={"b": plots.KEY}), "none of 'a'"),
+        (
+            lambda: plots.show(plots.curves({"a": [1, 2]}), alt=" "),
+            r"alt must say in words .*\. Received: an empty text",
+        ),
     ],
 )
 def test_bad_input_is_refused_in_words(draw, message):

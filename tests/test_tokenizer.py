@@ -273,6 +273,10 @@ def test_what_is_no_id(trained, ids):
     with pytest.raises(ValueError, match=r"^Expected integers as ids\. Received: "):
         tokenizer.decode(ids)
     assert tokenizer.decode(np.array([4, 5], "uint8")) == tokenizer.decode([4, 5])
+    for i in ("a", "4", 4.0, None, [4], np.float32(4)):
+        with pytest.raises(ValueError, match=r"^Expected integers as ids\. Received: "):
+            tokenizer.id_to_token(i)
+    assert tokenizer.id_to_token(np.uint8(4)) == tokenizer.id_to_token(4)
 
 
 def test_unknown_words_and_characters(trained):

@@ -19,6 +19,7 @@ from nlp104.training import loop
 from nlp104.training.checkpoints import (
     average_checkpoints,
     epoch_checkpoints,
+    has_state,
     load_state,
     save_state,
     save_weights,
@@ -619,6 +620,20 @@ def test_weights_that_are_no_numbers_are_not_saved(tmp_path):
     assert not (tmp_path / "1.weights.h5").exists()
 
 
+def test_the_path_of_a_state_may_be_a_string(tmp_path):
+    model, other, path = make_built_toy(), make_toy(seed=3), str(tmp_path / "latest.npz")
+    loop._build(other, make_batches())
+    assert not has_state(path)
+    for epoch in (1, 2):
+        save_state(path, model, {"epoch": epoch})
+    assert has_state(path)
+    assert load_state(path, other) == {"epoch": 2}
+    assert same(everything(model), everything(other))
+    os.remove(path)
+    assert has_state(path)
+    assert load_state(path, other) == {"epoch": 1}  # from previous.npz
+
+
 @pytest.mark.slow
 def test_a_state_in_bfloat16_is_the_same_when_it_is_loaded(tmp_path):
     def make():
@@ -727,6 +742,19 @@ def test_numbers_that_make_no_sense_are_refused(options):
         train(make_toy(), make_batches(), make_batches(20), verbose=0, **options)
 
 
+@pytest.mark.parametrize("name", ["training", "validation"])
+@pytest.mark.parametrize("kind", [list, tuple, iter])
+def test_data_that_are_no_batches_are_refused_before_anything_begins(name, kind, tmp_path):
+    model, options = make_toy(), {"epochs": 1, "output": tmp_path / "run", "verbose": 0}
+    for wrong in (kind([make_batches(20)[0]]), kind([])):
+        data = {"training": make_batches(), "validation": make_batches(20), name: wrong}
+        told = rf"`{name}` must be `Batches`. Received: {type(wrong).__name__}\."
+        with pytest.raises(ValueError, match=told):
+            train(model, **data, **options)
+    assert not model.built
+    assert not (tmp_path / "run").exists()
+
+
 def test_a_refused_resume_leaves_the_model_as_it_is(tmp_path):
     train(make_toy(), make_batches(), epochs=1, output=tmp_path, verbose=0)
     model = make_built_toy()
@@ -748,8 +776,9 @@ def test_weights_of_a_deeper_model_are_no_checkpoint(tmp_path):
     with pytest.raises(ValueError, match="belongs to another model"):
         average_checkpoints(model, [tmp_path / "two.weights.h5"])
     assert same(model.get_weights(), before)
-    with pytest.raises(ValueError, match="`paths` must be a list"):
-        average_checkpoints(model, "two.weights.h5")
+    for path in ("two.weights.h5", tmp_path / "two.weights.h5"):
+        with pytest.raises(ValueError, match=r"must be a list of paths\. Received: .*two\.weights"):
+            average_checkpoints(model, path)
 
 
 def test_weights_in_float16_are_not_trained():

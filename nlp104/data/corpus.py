@@ -2,6 +2,7 @@
 
 import logging
 import os
+from collections.abc import Sized
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -110,8 +111,8 @@ def load_corpus(
         A `Corpus`.
 
     Raises:
-        ValueError: If the languages or the content of a file are not as expected, or a size is
-            negative or a column no positive integer.
+        ValueError: If the languages or the content of a file are not as expected, there are not
+            three sizes or not two columns, or a size is negative or a column no positive integer.
         FileNotFoundError: If there is no such corpus or file.
         ConnectionError: If a named corpus is not there and cannot be downloaded.
 
@@ -127,6 +128,8 @@ def load_corpus(
         100
     """
     name = os.fspath(name_or_path)
+    _require_one_each(SPLITS, sizes=sizes)
+    _require_one_each(("source", "target"), columns=columns)
     source_column, target_column = columns
     require_positive(source_column=source_column, target_column=target_column)
     for part, size in zip(SPLITS, sizes, strict=True):
@@ -174,6 +177,13 @@ def load_corpus(
         attribution=attribution,
         description=description,
     )
+
+
+def _require_one_each(parts, **given):
+    for name, values in given.items():
+        if not (isinstance(values, Sized) and len(values) == len(parts)):
+            parts = ", ".join(parts)
+            raise ValueError(f"`{name}` must hold one for each of {parts}. Received: {values!r}.")
 
 
 def _check_languages(name, received, expected):

@@ -74,6 +74,7 @@ def fetch(
     for folder in (directory, directory / corpus):
         if all((folder / name).is_file() for archive in archives for name in archive.members):
             return folder
+    folder = directory / corpus
     folder.mkdir(parents=True, exist_ok=True)
     for archive in archives:
         if not all((folder / name).is_file() for name in archive.members):

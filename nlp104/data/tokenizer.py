@@ -225,13 +225,7 @@ class Tokenizer:
             >>> tokenizer.decode([2, *ids, 3, 0, 0])  # [START], …, [END], padding
             "L'eau dort ?"
         """
-        try:
-            ids = [operator.index(i) for i in ids]  # `int` would cut 4.9, and read "4"
-        except TypeError:
-            raise ValueError(f"Expected integers as ids. Received: {ids!r:.80}.") from None
-        for i in ids:
-            self._require_token(i)
-        return self._pipeline.decode(ids)
+        return self._pipeline.decode(self._known(ids))
 
     @property
     def vocabulary_size(self) -> int:
@@ -240,7 +234,7 @@ class Tokenizer:
 
     def id_to_token(self, i: int) -> str:
         """Returns the token with id `i`; raises `ValueError` if there is none."""
-        self._require_token(i)
+        [i] = self._known([i])
         return self._vocabulary[i]
 
     def token_to_id(self, token: str) -> int:
@@ -269,11 +263,17 @@ class Tokenizer:
                 "Received: a damaged or a different file."
             ) from error
 
-    def _require_token(self, i):
-        if not 0 <= i < len(self._vocabulary):
-            raise ValueError(
-                f"Expected a token id from 0 to {len(self._vocabulary) - 1}. Received: {i}."
-            )
+    def _known(self, ids):
+        """The ids as Python's integers, all of them in the vocabulary."""
+        try:
+            ids = [operator.index(i) for i in ids]  # `int` would cut 4.9, and read "4"
+        except TypeError:
+            raise ValueError(f"Expected integers as ids. Received: {ids!r:.80}.") from None
+        last = len(self._vocabulary) - 1
+        for i in ids:
+            if not 0 <= i <= last:
+                raise ValueError(f"Expected a token id from 0 to {last}. Received: {i}.")
+        return ids
 
 
 @contextmanager

@@ -14,9 +14,9 @@ def array(values, shape=None, name=""):
     """Numbers of any backend as a NumPy array; raises `ValueError` for none, or another shape."""
     values = np.asarray(keras.ops.convert_to_numpy(values))
     if not values.size:
-        raise ValueError(f"{name!r} must hold numbers, got none.")
+        raise ValueError(f"{name!r} must hold numbers. Received: none.")
     if shape is not None and values.shape != shape:
-        raise ValueError(f"{name!r} must have shape {shape}, got {values.shape}.")
+        raise ValueError(f"{name!r} must have shape {shape}. Received: {values.shape}.")
     return values
 
 
@@ -24,7 +24,8 @@ def finite(values, name):
     """The values; raises `ValueError` if one is NaN or infinite."""
     known = np.isfinite(values)
     if not known.all():
-        raise ValueError(f"{name!r} must be finite, got {np.sum(~known)} NaN or infinite values.")
+        found = f"{np.sum(~known)} NaN or infinite values"
+        raise ValueError(f"{name!r} must be finite. Received: {found}.")
     return values
 
 

@@ -135,6 +135,8 @@ def head_grid(weights, rows, columns, *, title="", names=None, mask=None, alignm
         alignment: as in `heatmap`.
     """
     heads = len(weights)
+    if names and len(names) != heads:
+        raise ValueError(f"Expected a name for each of {heads} heads. Received: {len(names)}.")
     values = array(weights, (heads, len(rows), len(columns)), "weights")
     shown = values if mask is None else values[:, array(mask, values.shape[1:], "mask")]
     shown = finite(shown, "weights")
@@ -232,9 +234,9 @@ def bars(series, names=None, *, colors=None, axes=None, **labels):
 
 def _mark_zeros(axes, places, heights, inks):
     """Writes a 0 where a bar is nothing, if that finds room."""
-    nothing = np.abs(heights) < LEAST * np.nanmax(np.abs(heights))  # [series, place]
+    nothing = np.abs(heights) < LEAST * np.nanmax(np.abs(heights), initial=0)  # [series, place]
     empty = (nothing | np.isnan(heights)).all(axis=0) & nothing.any(axis=0)
-    bottom = axes.get_xaxis_transform() if np.nanmin(heights) >= 0 else "data"
+    bottom = axes.get_xaxis_transform() if np.nanmin(heights, initial=0) >= 0 else "data"
     points = axes.bbox.width / axes.figure.dpi * 72 / np.diff(axes.get_xlim())[0]
     marks = [(places[:, column].mean(), 0.8, MUTED) for column in np.flatnonzero(empty)]
     for row, column in np.argwhere(nothing & ~empty):
@@ -266,11 +268,13 @@ def histogram(series, *, bins=40, axes=None, **labels):
 
 def _colors(series, colors=None):
     if not series:
-        raise ValueError("Expected at least one series, got none.")
+        raise ValueError("Expected at least one series. Received: none.")
     if colors:
+        if lacking := [name for name in series if name not in colors]:
+            raise ValueError(f"Expected a colour of each series. Received: none of {lacking[0]!r}.")
         return [colors[name] for name in series]
     if len(series) > len(PALETTE):
-        raise ValueError(f"One figure can hold {len(PALETTE)} series, got {len(series)}.")
+        raise ValueError(f"Expected at most {len(PALETTE)} series. Received: {len(series)}.")
     return PALETTE[: len(series)]
 
 

@@ -172,7 +172,7 @@ def show(figure, alt):
     from IPython.display import display  # the package itself also works where there is no notebook
 
     if not alt.strip():
-        raise ValueError("alt must say in words what the figure shows, got an empty text.")
+        raise ValueError("alt must say in words what the figure shows. Received: an empty text.")
     display({"text/html": to_html(figure, alt), "text/plain": alt}, raw=True)
 
 

@@ -15,7 +15,6 @@ import h5py
 import keras
 import numpy as np
 
-from nlp104.utils.arguments import require_texts
 from nlp104.utils.errors import InputError, is_out_of_memory
 from nlp104.utils.files import replacing, require_room
 from nlp104.utils.foreign import parse_json, require_arrays, require_numbers
@@ -40,6 +39,7 @@ def save_state(path, model, position):
     Raises:
         FloatingPointError: If a weight is not a finite number. Nothing is written then.
     """
+    path = Path(path)
     _require_finite(model)
     arrays = {key: _storable(variable) for key, variable in _variables(model).items()}
     with replacing(path) as temporary:
@@ -50,6 +50,7 @@ def save_state(path, model, position):
 
 def has_state(path):
     """Whether `load_state` would find a state there."""
+    path = Path(path)
     return path.exists() or path.with_name(_PREVIOUS).exists()
 
 
@@ -71,6 +72,7 @@ def load_state(path, model, check=lambda position: position):
         ValueError: If the file is damaged, and there is none before it, or holds variables of other
             shapes. The model then is as it was.
     """
+    path = Path(path)
     previous = path.with_name(_PREVIOUS)
     try:
         position, arrays = _read_state(path)
@@ -125,8 +127,8 @@ def average_checkpoints(model, paths):
         paths: Files that `save_weights` wrote for models of the same configuration.
 
     Raises:
-        ValueError: If there are no paths, or a file is damaged or belongs to another model. The
-            model then keeps its weights.
+        ValueError: If `paths` is a single path or empty, or a file is damaged or belongs to another
+            model. The model then keeps its weights.
 
     Example:
         >>> import keras
@@ -140,7 +142,8 @@ def average_checkpoints(model, paths):
         >>> model.get_weights()[0].tolist()
         [[2.0]]
     """
-    require_texts(paths=paths)
+    if isinstance(paths, (str, os.PathLike)):
+        raise ValueError(f"`paths` must be a list of paths. Received: {os.fspath(paths)!r}.")
     paths = list(paths)
     if not paths:
         raise InputError("Expected at least one checkpoint to average. Received: none.")

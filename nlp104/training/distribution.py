@@ -25,8 +25,8 @@ SLICES = {
     r".*/(query|key|value)_kernel": (None, SLICED, None),  # [hidden_dim, heads, key_dim]
     r".*/(query|key|value)_bias": (SLICED, None),  # [heads, key_dim]
     r".*attention/output_kernel": (SLICED, None, None),  # [heads, key_dim, hidden_dim]
-    r".*/expand/kernel": (None, SLICED),  # [hidden_dim, intermediate_dim]
-    r".*/expand/bias": (SLICED,),
+    r".*/(expand|gate)/kernel": (None, SLICED),  # [hidden_dim, intermediate_dim]
+    r".*/(expand|gate)/bias": (SLICED,),
     r".*/contract/kernel": (SLICED, None),  # [intermediate_dim, hidden_dim]
 }
 EMBEDDINGS = {  # by the vocabulary that is cut
@@ -78,8 +78,8 @@ def make_distribution(text, config):
         `keras.distribution.DataParallel` or `keras.distribution.ModelParallel`.
 
     Raises:
-        ValueError: If the backend cannot do it, there are too few devices, or the heads or the
-            feed-forward network do not divide.
+        ValueError: If the backend cannot do it, there are too few devices, or the heads, those of
+            keys and values, or the feed-forward network do not divide.
 
     Example:
         >>> import keras
@@ -102,9 +102,9 @@ def make_distribution(text, config):
         raise InputError(f"Expected {needed} devices for {text}. Received: {len(devices)}.")
     if slices == 1:
         return keras.distribution.DataParallel(devices=devices[:rows])
-    for name in ("num_heads", "intermediate_dim"):
+    for name in ("num_heads", "num_key_value_heads", "intermediate_dim"):
         size = getattr(config, name)
-        if size % slices:
+        if size and size % slices:  # no number of keys' and values' own: as many as of queries
             raise InputError(f"Expected `{name}` to divide by {slices}. Received: {size}.")
     mesh = keras.distribution.DeviceMesh((rows, slices), (ROWS, SLICED), devices[:needed])
     layout = keras.distribution.LayoutMap(mesh)

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import keras
 
+from nlp104.data.batches import Batches
 from nlp104.training.checkpoints import (
     epoch_checkpoints,
     has_state,
@@ -74,10 +75,10 @@ def train(
         The history, a dictionary from the name of each column to its values, one for each epoch.
 
     Raises:
-        ValueError: If the model is not compiled, or with `steps_per_execution` or `use_ema`, a
-            number is out of its range, `patience` comes without `validation`, or the state in
-            `output` is of other shapes or of other data, or of a run with validation where there is
-            none now, or the other way round. The model then is as it was.
+        ValueError: If the model is not compiled, or with `steps_per_execution` or `use_ema`, data
+            are no `Batches`, a number is out of its range, `patience` comes without `validation`,
+            or the state in `output` is of other shapes or other data, or of a run with validation
+            where there is none now, or the other way round. The model then is as it was.
         FileExistsError: If `output` holds the state of a run and `resume` is false.
         FloatingPointError: If the loss is no longer a number.
         KeyboardInterrupt: After Ctrl-C, with a message that says how to go on.
@@ -95,6 +96,10 @@ def train(
         ([1, 2, 3], True)
     """
     _require_step_by_step(model)
+    data = {"training": training, "validation": training if validation is None else validation}
+    for name, batches in data.items():
+        if not isinstance(batches, Batches):
+            raise ValueError(f"`{name}` must be `Batches`. Received: {type(batches).__name__}.")
     require_whole(epochs=epochs, keep=keep)
     require_positive(patience=1 if patience is None else patience)
     if patience is not None and validation is None:
@@ -136,13 +141,8 @@ def _fit_epoch(run, progress, stop):
     """Fit what is left of the current epoch; returns what Keras logged."""
     epoch = run.position.epoch
     run.training.seek(epoch, run.position.step)
-    logs = run.model.fit(
-        run.training,
-        initial_epoch=epoch,
-        epochs=epoch + 1,
-        callbacks=[_Watch(run, progress, stop)],
-        verbose=0,
-    ).history
+    watch, span = _Watch(run, progress, stop), {"initial_epoch": epoch, "epochs": epoch + 1}
+    logs = run.model.fit(run.training, callbacks=[watch], verbose=0, **span).history
     row = {name: values[-1] for name, values in logs.items()}
     run.check(row["loss"])
     return row
@@ -261,9 +261,8 @@ class _Watch(keras.callbacks.Callback):
     def on_epoch_begin(self, epoch, logs=None):
         """Keras has just reset the metrics; a resumed epoch goes on with the sums it had."""
         if self._run.metrics is not None and self._run.position.step:
-            for variable, value in zip(
-                self.model.metrics_variables, self._run.metrics, strict=True
-            ):
+            variables = self.model.metrics_variables
+            for variable, value in zip(variables, self._run.metrics, strict=True):
                 variable.assign(value)
         self._run.metrics = None
 

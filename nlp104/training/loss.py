@@ -20,13 +20,19 @@ def smoothed_crossentropy(labels, logits, label_smoothing=0.0):
     one log-sum-exp, one gather and one mean. Its gradient is $p - q$.
 
     Args:
-        labels: Token ids, int32 of shape `[batch, length]`, or `[tokens]`.
+        labels: Token ids from 0 to vocabulary - 1, int32 of shape `[batch, length]`, or `[tokens]`.
+            Whether they are is not looked at, which would cost time in every step: with others
+            there is an error, a NaN or the loss of another label, as the backend has it.
         logits: Scores before the softmax, float32 of shape `[batch, length, vocabulary]`, or
             `[tokens, vocabulary]`.
         label_smoothing: The ε above, at least 0 and below 1 (Vaswani et al., 2017: 0.1).
 
     Returns:
         The loss of every position, of the shape of the labels, padding included.
+
+    Raises:
+        ValueError: If `label_smoothing` is not in [0, 1), or the logits are no floating-point
+            numbers.
 
     Example:
         >>> import numpy as np
@@ -38,6 +44,10 @@ def smoothed_crossentropy(labels, logits, label_smoothing=0.0):
         0.6931
         0.7394
     """
+    _require_probability(label_smoothing)
+    if not keras.backend.is_float_dtype(logits.dtype):
+        dtype = keras.backend.standardize_dtype(logits.dtype)
+        raise ValueError(f"Expected logits in floating point. Received: {dtype}.")
     num_classes = logits.shape[-1]
 
     # The logits are the largest array of a training step, and what costs most is to walk over it.
@@ -111,9 +121,7 @@ class MaskedCrossentropy(keras.losses.Loss):
     def __init__(self, label_smoothing=0.0, name="masked_crossentropy"):
         # Keras divides by the sum of the weights, which are 1 for tokens and 0 for padding.
         super().__init__(name=name, reduction="mean_with_sample_weight", dtype="float32")
-        self.label_smoothing = require_number(
-            "label_smoothing", label_smoothing, lambda e: 0 <= e < 1, "at least 0 and below 1"
-        )
+        self.label_smoothing = _require_probability(label_smoothing)
 
     def __call__(self, y_true, y_pred, sample_weight=None):
         labels = ops.cast(y_true, "int32")  # Keras hands over float32: exact up to 2^24 classes
@@ -124,3 +132,9 @@ class MaskedCrossentropy(keras.losses.Loss):
 
     def get_config(self):
         return {"label_smoothing": self.label_smoothing, "name": self.name}
+
+
+def _require_probability(label_smoothing):
+    return require_number(
+        "label_smoothing", label_smoothing, lambda e: 0 <= e < 1, "at least 0 and below 1"
+    )

@@ -59,6 +59,8 @@ def compile_model(model, learning_rate, label_smoothing=0.1, jit_compile="auto",
     model.compile(
         optimizer=adam(learning_rate),
         loss=MaskedCrossentropy(label_smoothing) if loss is None else loss,
+        # Keras hands no `sample_weight` to what stands in `metrics`: the accuracy would not weigh
+        # tokens as the loss beside it does.
         weighted_metrics=[MaskedAccuracy()],
         jit_compile=jit_compile,
     )

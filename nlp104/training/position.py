@@ -54,11 +54,12 @@ def read_position(found, data, path, is_validated):
             f"Expected the training data of {path}, {found['data']!r:.200}. Received: {data}."
         )
     known = {field.name: field.type for field in fields(Position)}
+    found = {name: value for name, value in found.items() if name != "data"}
     for name, value in found.items():
-        kind = known.get(name, dict)
+        kind = known.get(name, ())  # of an unknown name nothing is an instance
         if not isinstance(value, (int, float) if kind is float else kind):
             raise InputError(f"Expected a position in {path}. Received: {name} = {value!r:.60}.")
-    position = Position(**{name: value for name, value in found.items() if name != "data"})
+    position = Position(**found)
     rows = position.history
     if not (
         0 <= position.epoch == len(rows)

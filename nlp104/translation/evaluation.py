@@ -71,7 +71,8 @@ def bleu(hypotheses, references, tokenized=False):
         50.0
     """
     metric, found = corpus_score(hypotheses, references, tokenized)
-    return Bleu(found.score, str(metric.get_signature()))
+    # Rounding may end at 100.00000000000004.
+    return Bleu(min(found.score, 100.0), str(metric.get_signature()))
 
 
 def corpus_score(hypotheses, references, tokenized=False, **options):
@@ -134,7 +135,13 @@ def score(translator, pairs, tokenized=False, **options):
 
     Returns:
         The translations, their `Bleu`, and the share of exact matches.
+
+    Raises:
+        ValueError: If there are no pairs, or `bleu` or `Translator.translate` raises one.
     """
+    pairs = list(pairs)
+    if not pairs:
+        raise ValueError("Expected at least one pair. Received: none.")
     sources, references = zip(*pairs, strict=True)
     hypotheses = translator.translate(sources, **options)
     return (

@@ -20,7 +20,7 @@ from nlp104.data.grammar.french import Word, smooth, spell
 from nlp104.data.grammar.patterns import Sentence, draw_nested, draw_sentence
 from nlp104.data.grammar.phrases import READINGS, Leaf, readings
 from nlp104.data.splits import SPLITS
-from nlp104.utils.arguments import require_one_of
+from nlp104.utils.arguments import require_number, require_one_of
 from nlp104.utils.errors import InputError
 
 MAX_COUNT = {"train": 1_000_000, "validation": 50_000, "test": 50_000}
@@ -108,11 +108,8 @@ def generate(count: int, seed: int = 0, split: str = "train") -> list[Example]:
         Is our fresh pear in our box?
     """
     require_one_of(SPLITS, split=split)
-    if not (isinstance(count, Integral) and 0 <= count <= MAX_COUNT[split]):
-        raise InputError(
-            f"`count` must lie between 0 and {MAX_COUNT[split]:,}, as many {split} sentences "
-            f"as the grammar promises to have. Received: {count}."
-        )
+    promised = f", as many {split} sentences as the grammar promises to have"
+    _require_count(count, MAX_COUNT[split], promised)
     draw = Draw(seed)
     examples: list[Example] = []
     seen = set()
@@ -142,14 +139,21 @@ def generate_nested(count: int, seed: int = 0) -> list[Example]:
         The prince knows that an old soldier thinks that he entered this big hotel.
         The witch thinks that you believe that this prince does not dance in this library.
     """
-    if not (isinstance(count, Integral) and 0 <= count <= MAX_NESTED):
-        raise InputError(f"`count` must lie between 0 and {MAX_NESTED:,}. Received: {count}.")
+    _require_count(count, MAX_NESTED)
     draw = Draw(seed)
     examples: dict[str, Example] = {}
     while len(examples) < count:
         example = write(draw_nested(draw), "nested")
         examples.setdefault(example.source, example)
     return list(examples.values())
+
+
+def _require_count(count, largest, why=""):
+    def fits(count):
+        return isinstance(count, Integral) and 0 <= count <= largest
+
+    expected = f"an integer between 0 and {largest:,}{why}"
+    require_number("count", count, fits, expected, InputError)
 
 
 def write(sentence: Sentence, pattern: str = "") -> Example:
@@ -185,7 +189,8 @@ class _English:
 
     @property
     def held_out(self):
-        pairs = [pair for part in self._sentence[:2] if part for pair in part.pairs]
+        parts = self._sentence.clause, self._sentence.opening
+        pairs = [pair for part in parts if part for pair in part.pairs]
         return any(map(is_held_out, pairs))
 
     @property

@@ -142,12 +142,16 @@ def spans(tokens: Sequence[str]) -> list[tuple[int, int]]:
         The places of the first and of the last word of the phrase that the token opens or closes;
         for a part of speech the place of its word, twice.
 
+    Raises:
+        ValueError: If the sequence is not well-formed, as of `read`.
+
     Example:
         >>> from nlp104.data.grammar import brackets
         >>> tokens = "(S (NP DT NN )NP (VP VBZ )VP . )S".split()
         >>> dict(zip(tokens, brackets.spans(tokens)))[")NP"]
         (0, 1)
     """
+    read(tokens, [token for token in tokens if not is_bracket(token)])  # any words do
     found = [(0, 0)] * len(tokens)
     opened, word = [], 0
     for place, token in enumerate(tokens):

@@ -59,6 +59,11 @@ def _who(mood):
     return who
 
 
+def _of(mood):
+    """What a clause is told of its mood; that it is inside matters to its subject alone."""
+    return {"past": mood.past, "negated": mood.negated, "question": mood.question}
+
+
 def _do(draw, verb, mood, actor, rest=()):
     """A clause with this verb and subject, an object if the verb has one, and perhaps a time."""
     what, frequency = None, None
@@ -70,7 +75,7 @@ def _do(draw, verb, mood, actor, rest=()):
         rest = (AdverbPhrase(draw.one_of([a for a in ADVERBS if tense in a.tenses])),)
     elif not any(mood) and draw.chance(0.2):
         frequency = AdverbPhrase(draw.one_of([a for a in ADVERBS if "verb" in a.tenses]))
-    return Clause(actor, verb, what, rest, frequency, *mood[:3])
+    return Clause(actor, verb, what, rest, frequency, **_of(mood))
 
 
 def _doing(group):
@@ -111,7 +116,7 @@ def being(draw, mood, actor=None):
     degree = ""
     if adjective.english not in ABSOLUTE and draw.chance(0.4):
         degree = "very" if mood.negated or draw.chance(0.5) else "too"
-    return Clause(actor, BE, None, (AdjectivePhrase(adjective, actor, degree),), None, *mood[:3])
+    return Clause(actor, BE, rest=(AdjectivePhrase(adjective, actor, degree),), **_of(mood))
 
 
 def placing(draw, mood):
@@ -120,7 +125,7 @@ def placing(draw, mood):
     actor = subject(draw, place.things, True, mood.inner)
     where = noun_phrase(draw, place.places, definite=True)
     rest = (PrepositionPhrase(place.english, place.french, where),)
-    return Clause(actor, BE, None, rest, None, *mood[:3])
+    return Clause(actor, BE, rest=rest, **_of(mood))
 
 
 _DESCRIBED = tuple(dict.fromkeys(noun.kind for noun in NOUNS if predicates(noun.kind)))
@@ -133,7 +138,7 @@ _SIMPLE = (*_ACTIONS, giving, being, being, placing)
 
 def _statement(clause):
     def sentence(draw):
-        return Sentence(clause(draw, Mood(draw.chance(0.4), draw.chance(0.3))))
+        return Sentence(clause(draw, Mood(past=draw.chance(0.4), negated=draw.chance(0.3))))
 
     return sentence
 
@@ -146,7 +151,7 @@ def question(draw):
 def thought(draw):
     """The girl thinks that the small cat sleeps."""
     who = subject(draw, kinds("people"), definite=False)
-    mood = Mood(draw.chance(0.4), draw.chance(0.3), inner=True)
+    mood = Mood(past=draw.chance(0.4), negated=draw.chance(0.3), inner=True)
     content = draw.one_of(_SIMPLE)(draw, mood)
     verb = draw.one_of(VERBS["saying"])
     return Sentence(Clause(who, verb, None, (Subordinate("that", content),)))
@@ -156,7 +161,7 @@ def condition(draw):
     """When the cat sleeps, the mice eat."""
     clause, other = draw.one_of(_ACTIONS), draw.one_of(_ACTIONS)
     opening = Subordinate(draw.one_of(("when", "if")), other(draw, Mood(inner=True)))
-    return Sentence(clause(draw, Mood(negated=draw.chance(0.3), inner=True)), opening)
+    return Sentence(clause(draw, Mood(negated=draw.chance(0.3), inner=True)), opening=opening)
 
 
 def motive(draw):
@@ -173,7 +178,7 @@ def motive(draw):
     state = AdjectivePhrase(ADJECTIVES[draw.one_of(row.states)], again, degree)
     reason = Subordinate(conjunction, Clause(again, BE, None, (state,), past=past))
     verb = draw.one_of(row.verbs)
-    return Sentence(_do(draw, verb, Mood(past, row.negated), who, (reason,)))
+    return Sentence(_do(draw, verb, Mood(past=past, negated=row.negated), who, (reason,)))
 
 
 def relative(draw):
