@@ -17,6 +17,13 @@ class Projection(NamedTuple):
     Attributes:
         matrix: `[dim, heads * head_dim]`; of the output `[heads * value_dim, output_dim]`.
         bias: `[heads * head_dim]`, or None.
+
+    Example:
+        >>> from keras import ops
+        >>> from nlp104.attention.projections import Projection
+        >>> query = Projection(matrix=2 * ops.eye(3), bias=ops.ones(3))
+        >>> print(ops.convert_to_numpy(query(ops.ones((1, 1, 3)))))
+        [[[3. 3. 3.]]]
     """
 
     matrix: Any
@@ -36,6 +43,13 @@ class Projections(NamedTuple):
         key: that of the keys.
         value: that of the values.
         output: that of the joined heads.
+
+    Example:
+        >>> from nlp104.attention import MultiHeadAttention
+        >>> layer = MultiHeadAttention(num_heads=2, key_dim=8)
+        >>> layer.build((None, None, 16), (None, None, 16))
+        >>> tuple(layer.projections().output.matrix.shape)  # [heads * value_dim, output_dim]
+        (16, 16)
     """
 
     query: Projection
