@@ -878,6 +878,19 @@ def test_a_rate_that_is_none(make):
         make(*sizes, **{switch: 1})
 
 
+@pytest.mark.parametrize("epsilon", [0, 0.5, np.float32(0.5), np.int64(3)])
+def test_an_epsilon_of_python_and_numpy(epsilon):
+    Residual(epsilon=epsilon)
+
+
+@pytest.mark.parametrize(
+    "epsilon", [-1, float("nan"), float("inf"), True, np.False_, "1", None, 1j, np.ones(1)]
+)
+def test_what_is_no_epsilon(epsilon):
+    with pytest.raises(ValueError, match=r"^`epsilon` must be a number of at least 0\. Received: "):
+        Residual(epsilon=epsilon)
+
+
 def test_a_configuration_is_fit_for_json():
     config = TransformerConfig(8, 16, 2, epsilon=np.float32(1e-5))
     assert TransformerConfig(**json.loads(json.dumps(config.to_dict()))) == config

@@ -131,7 +131,8 @@ class MultiHeadAttention(LowRankUpdates, TracedSpec):
         if window is not None:
             [self.window] = require_positive(window=window)
         require_switch(use_bias=use_bias, rotary=rotary)
-        [self.dropout], self.use_bias, self.rotary = require_rate(dropout=dropout), use_bias, rotary
+        self.use_bias, self.rotary = use_bias, rotary
+        [self.dropout] = require_rate(dropout=dropout)
         self.kernel_initializer = keras.initializers.get(kernel_initializer)
         self.output_initializer = keras.initializers.get(output_initializer)
         self.bias_initializer = keras.initializers.get(bias_initializer)
@@ -271,10 +272,9 @@ class MultiHeadAttention(LowRankUpdates, TracedSpec):
         return outputs, scores if return_attention_scores else None
 
     def _rotate(self, x, positions):
-        if not self.rotary:
-            return x
-        places = ops.arange(ops.shape(x)[2], dtype="int32") if positions is None else positions
-        return rotate(x, places)
+        if self.rotary and positions is None:
+            positions = ops.arange(ops.shape(x)[2], dtype="int32")
+        return rotate(x, positions) if self.rotary else x
 
     def compute_output_shape(self, query_shape, value_shape, key_shape=None):
         return (*query_shape[:-1], self.output_dim or query_shape[-1])

@@ -128,8 +128,8 @@ def load_corpus(
         100
     """
     name = os.fspath(name_or_path)
-    _require_one_each(SPLITS, sizes=sizes)
-    _require_one_each(("source", "target"), columns=columns)
+    _require_one_each(SPLITS, "sizes", sizes)
+    _require_one_each(("source", "target"), "columns", columns)
     source_column, target_column = columns
     require_positive(source_column=source_column, target_column=target_column)
     for part, size in zip(SPLITS, sizes, strict=True):
@@ -179,11 +179,11 @@ def load_corpus(
     )
 
 
-def _require_one_each(parts, **given):
-    for name, values in given.items():
-        if not (isinstance(values, Sized) and len(values) == len(parts)):
-            parts = ", ".join(parts)
-            raise ValueError(f"`{name}` must hold one for each of {parts}. Received: {values!r}.")
+def _require_one_each(parts, name, values):
+    if not (isinstance(values, Sized) and len(values) == len(parts)):
+        raise ValueError(
+            f"`{name}` must hold one for each of {', '.join(parts)}. Received: {values!r}."
+        )
 
 
 def _check_languages(name, received, expected):

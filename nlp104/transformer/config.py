@@ -9,12 +9,7 @@ import math
 from dataclasses import KW_ONLY, asdict, dataclass, field, fields
 from typing import Any
 
-from nlp104.utils.arguments import (
-    require_number,
-    require_one_of,
-    require_positive,
-    require_switch,
-)
+from nlp104.utils.arguments import require_number, require_one_of, require_positive, require_switch
 from nlp104.utils.errors import InputError
 
 
